@@ -39,7 +39,7 @@ from turbohtml import Element, Markdown, Text
 
 from groundwire.reading.extract import extract
 from groundwire.reading.html.math import formula, image_formula, script_formula
-from groundwire.reading.markdown.escaping import Links, code_language, code_text, is_code_panel, is_code_part
+from groundwire.reading.markdown.escaping import Links, code_language, code_text, is_code_panel
 from groundwire.reading.markdown.serializer import to_markdown
 
 URL = "https://site.example/guide/page.html"
@@ -237,7 +237,7 @@ def _code_blocks(body: Element) -> None:
         if (code := table.select_one("pre")) is not None:
             table.replace_with(code.extract())
     for element in body.select("div[class], pre, listing, xmp"):
-        if element.tag == "div" and not (is_code_part(element.attr("class") or "") and is_code_panel(element)):
+        if element.tag == "div" and not is_code_panel(element):
             continue
         plain = turbohtml.parse("<pre><code></code></pre>").select("pre, code")
         plain[1].append(Text(code_text(element)))

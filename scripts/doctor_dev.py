@@ -51,7 +51,8 @@ def interpreter(version: str) -> Path | None:
     """Return a Python of this version: the running one, one that uv knows, or one of pyenv's (they are on no PATH)."""
     if version == f"{sys.version_info.major}.{sys.version_info.minor}":
         return Path(sys.executable)
-    command = [sys.executable, "-m", "uv", "--quiet", "python", "find", "--no-python-downloads", version]
+    # without --quiet, which newer versions of uv take as leave to print nothing at all
+    command = [sys.executable, "-m", "uv", "python", "find", "--no-python-downloads", version]
     known = subprocess.run(command, capture_output=True, text=True, check=False).stdout.strip()
     if known:
         return Path(known)

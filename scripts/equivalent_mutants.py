@@ -179,8 +179,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
         ("src/groundwire/reading/passages/pagination.py", function, line, reason)
         for function, line, reason in (
-            ("Cursor.__str__", 'place = self.place.to_bytes(5, "big").lstrip(b"\\0")', "leading zeros are removed"),
-            ("read_cursor", "if raw[3] | _WITH_FIND:", "otherwise nothing follows, and nothing is decompressed"),
             (
                 "_position",
                 'word = re.search(r"\\S{0,60}\\Z", document.text[max(0, place - 61) : place])',
@@ -343,18 +341,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "a clock that begins at 0 is past it before the first suspicion ends, two seconds after a failure",
     ),
     (
-        "packages/groundwire-server/src/groundwire_server/auth/rate_limits.py",
-        "Slots.__init__",
-        "self._process = secrets.token_hex(7)",
-        "a name that is a little shorter is no other process's name either",
-    ),
-    (
-        "packages/groundwire-server/src/groundwire_server/auth/rate_limits.py",
-        "Slots.__init__",
-        "self._process = secrets.token_hex(9)",
-        "a name that is a little longer is no other process's name either",
-    ),
-    (
         "src/groundwire/safety/urls.py",
         "_parse_parts",
         'before, _, fragment = after_scheme[1 + len(authority) :].partition("#")',
@@ -426,12 +412,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "",
         "_NOBODY = hashlib.sha256(secrets.token_bytes(31)).hexdigest()",
         "a digest that no key has, whatever it is made of",
-    ),
-    (
-        "packages/groundwire-server/src/groundwire_server/auth/rate_limits.py",
-        "Slots._take",
-        "pass # gateways should not all try the same slots first",
-        "the order of tries changes only how many there are",
     ),
     *(
         (
@@ -807,7 +787,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     (
         "src/groundwire/reading/passages/view.py",
         "_ViewMaker.piece",
-        "following = self._cursor(cut.end) if cut.end <= end and document.text[cut.end :].strip() else None",
+        "following = cursor_at(document, cut.end) if cut.end <= end and document.text[cut.end :].strip() else None",
         "nothing follows the end",
     ),
     (
@@ -947,12 +927,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "",
         "_NOBODY = hashlib.sha256(secrets.token_bytes(33)).hexdigest()",
         "a digest that no key has, whatever it is made of",
-    ),
-    (
-        "src/groundwire/reading/passages/pagination.py",
-        "Cursor.__str__",
-        'words = zlib.compress(self.find.encode(), 8) if self.find else b""',
-        "how well the words are compressed makes no difference to a reader",
     ),
 )
 """Module, function, the line as mutated or the change, and why it is equivalent."""

@@ -1,4 +1,4 @@
-"""Timeouts and waits that share the timer of their event loop."""
+"""Timeouts of blocks."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from groundwire.deadline import Deadline, Timeout, wait_for_any
+from groundwire.deadline import Deadline, Timeout
 from world.virtual_time import run_virtually
 
 
@@ -109,44 +109,3 @@ def test_a_block_needs_a_task() -> None:
     with pytest.raises(RuntimeError), Timeout(1):
         pass
     loop.close()
-
-
-@virtually
-async def test_a_wait_ends_with_the_first_future_or_with_its_time() -> None:
-    loop = asyncio.get_running_loop()
-    first, second = loop.create_future(), loop.create_future()
-    loop.call_later(2, second.set_result, None)
-    await wait_for_any(1, first, second)
-    assert loop.time() == pytest.approx(1)
-    await wait_for_any(5, first, second)
-    assert loop.time() == pytest.approx(2)
-    await wait_for_any(5, first, second)
-    assert loop.time() == pytest.approx(2)
-    task = asyncio.create_task(wait_for_any(5, first))
-    await asyncio.sleep(1)
-    task.cancel()
-    await asyncio.wait({task})
-    first.set_result(None)
-    await asyncio.sleep(9)
-    assert task.cancelled()
-
-
-@virtually
-async def test_a_thousand_waits_share_a_few_timers() -> None:
-    loop = asyncio.get_running_loop()
-    made: list[float] = []
-    real = loop.call_at
-
-    def call_at(when: float, *rest: Any, **options: Any) -> asyncio.TimerHandle:
-        made.append(when)
-        return real(when, *rest, **options)
-
-    loop.call_at = call_at  # type: ignore[assignment, method-assign]
-    for _ in range(1_000):
-        with Timeout(6):
-            await asyncio.sleep(0)
-    assert len(made) == 1
-    for _ in range(200):  # shorter ones among them, each of which has its own time
-        with Timeout(6):
-            await wait_for_any(0.1, loop.create_future())
-    assert len(made) <= 1 + 200 + 6

@@ -92,7 +92,9 @@ def test_the_arguments_named_in_an_error_are_those_of_the_method(web: Any) -> No
     with pytest.raises(TypeError, match=r"'exact_match'; write it into the query"):
         web.search(QUERY, exact_match=True)
     with pytest.raises(TypeError, match=r"'include_domains'; use search\(\) with allowed_domains"):
-        groundwire.ask(QUERY, web, include_domains=["a.test"])  # type: ignore[call-overload]
+        groundwire.ask(QUERY, web, include_domains=["a.test"])  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match=r"'stream'; answers are streamed by groundwire\.agent_loop\.ask_stream"):
+        groundwire.ask(QUERY, web, stream=True)  # type: ignore[call-arg]
     with pytest.raises(InvalidRequest, match="day, week, month, year, all"):
         web.search(QUERY, time_range="fortnight")
 
@@ -104,7 +106,7 @@ async def test_a_type_checker_refuses_them_too(settings: Make) -> None:
         with pytest.raises(TypeError, match="'max_length'"):
             await web.open_page("https://a.test/", max_chars=3)  # type: ignore[call-arg]
         with pytest.raises(TypeError, match="takes a SyncWeb"):
-            groundwire.ask(QUERY, web)  # type: ignore[call-overload]
+            groundwire.ask(QUERY, web)  # type: ignore[arg-type]
         entered: Any = web
         with pytest.raises(TypeError, match="async with Web"), entered:
             pytest.fail("it was entered")
@@ -122,6 +124,7 @@ async def test_a_type_checker_refuses_them_too(settings: Make) -> None:
         ("news", r"use search\(query, time_range='month'\)"),
         ("ask", r"use groundwire\.ask\(question, web\), or await groundwire\.agent_loop\.ask\(question, web=web\)"),
         ("answer", r"use groundwire\.ask\(question, web\)"),
+        ("ask_stream", r"use async for event in groundwire\.agent_loop\.ask_stream\(question, web=web\)"),
         ("tools", r"use groundwire\.web_tools\(web\)"),
         ("to_langchain", r"use groundwire\.integrations\.langchain\.web_tools\(web\)"),
         ("with_options", "did you mean 'session'|use web.inner.session"),
@@ -214,8 +217,7 @@ async def test_a_tool_is_told_the_right_word(settings: Make) -> None:
         (["search", "x", "-p", "2"], "2 is no provider. Did you mean '--page'?"),
         (["serve", "-p", "9000"], "9000 is no provider. Did you mean '--port'?"),
         (["serve", "--bind", "127.0.0.1"], "Did you mean '--host'?"),
-        (["search", "x", "-o", "results.json"], "Without --json, results.json would contain text. Add --json."),
-        (["open", "https://a.test/", "--output=a.jsonl"], "Without --json, a.jsonl would contain text. Add --json."),
+        (["search", "x", "-o", "results.json"], "No such option '-o'. Did you mean '> FILE'?"),
         (["open", "-H", "Accept-Language: de", "https://a.test/"], "network.user_agent TEXT, the only header"),
         (["search", "x", "--search-depth", "advanced"], "'--search-depth'; a search is as deep as its provider's"),
         (["search", "x", "--include-images"], "'--include-images'; results are web pages"),
@@ -224,12 +226,12 @@ async def test_a_tool_is_told_the_right_word(settings: Make) -> None:
         (["search", "x", "--json", "title,url"], "--json takes no field names"),
         (["open", "--max-chars", "300", "https://a.test/"], "Did you mean '--max-length'?"),
         (["open", "--proxy", "x", "https://a.test/"], "network.proxy"),
-        (["open", "-O", "x", "https://a.test/"], "Did you mean '--output'?"),
+        (["open", "-O", "x", "https://a.test/"], "Did you mean '> FILE'?"),
         (["scrape", "https://a.test/"], "No such command 'scrape'. Did you mean 'open'?"),
         (["curl", "https://a.test/"], "Did you mean 'open'?"),
         (["news", "x"], "Did you mean 'search --time-range month'?"),
         (["settings"], "Did you mean 'config'?"),
-        (["providers", "list"], "Did you mean 'providers', or 'providers --check'?"),
+        (["providers", "list"], "Did you mean 'providers', or 'doctor'?"),
         (["ask", "--prompt", "x"], "No such option '--prompt'; write the question itself, without an option."),
         (["config", "edit"], "'set'"),
         (["cache", "clean"], "config path"),

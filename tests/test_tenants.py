@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from components.stored_keys import stored_keys
 from groundwire import AllProvidersFailed, Settings, Web
 from groundwire.errors import GroundwireError
 from groundwire.models import Page, SearchResponse, SearchResult
@@ -172,7 +173,7 @@ class TestCache:
                 assert (found.results[0].citation_id, page.status) == (1, "success")
                 assert (await view.open_page(f"{rrf}?draft=merger", keep=keep)).content
                 assert await view.sources() == ()
-            keys = [key async for key in web.store.scan("")]
+            keys = await stored_keys(web.store)
             assert not [key for key in keys if key.startswith(("search:", "page:", "sources:", "cited:"))]
             assert web.archive is not None
             assert not await web.archive.list(viewer=OPERATOR)

@@ -5,7 +5,7 @@
 FOLDER has pages with reviewed text: word F1 by kind of page, 4-shingle F1 on its articles and on the sets of
 `readability` and `defuddle`. `--web` has whole pages with snippets that must and must not be in the text: precision,
 recall and F1 over all snippets. Every reader gets the bytes as they were served and does all that it does: decoding,
-style sheets, metadata, Markdown. Their speed is measured by `benchmarks/reading.py`.
+style sheets, metadata, Markdown. Their speed is measured by `python -m benchmarks.reading`.
 
 Folds are drawn by site. Fold 0 is touched once, for the figures in the docs, with a model that has not seen it
 (`train.py --held-out`, then `--model`); fold 1 is for choosing; the package's own model was trained by the same command

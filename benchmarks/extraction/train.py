@@ -16,11 +16,11 @@ which lets a little of a page's label through; on folds 1 to 4 these have learne
 give the same model. It takes about ten minutes of one core.
 
 How: blocks are labelled by their place in the reviewed text (`alignment`). Names and phrases vote by site
-(`learn_lexicon`). A first forest judges blocks; a forest a kind judges pages; a second forest judges blocks again and
-sees the first scores around them. Whatever a later step learns from is predicted by a model of an earlier step that
-has not seen the page's site. Labels that such models are sure to be wrong are then left out, the others are mixed
-with what they predict, and all is learned once more. Every page counts a second time with meaningless names, as many
-sites have them. The threshold of each kind is the one with the best word F1.
+(`learn_lexicon`). A forest judges blocks; a forest a kind judges pages by the scores of their blocks. Whatever a later
+step learns from is predicted by a model of an earlier step that has not seen the page's site. Labels that such models
+are sure to be wrong are then left out, the others are mixed with what they predict, and all is learned once more. Every
+page counts a second time with meaningless names, as many sites have them. The threshold of each kind is the one with
+the best word F1.
 """
 
 from __future__ import annotations
@@ -45,7 +45,6 @@ from benchmarks.extraction.pages import FOLDS, KINDS, SETS, TOUCHED_ONCE, Page, 
 from groundwire.reading.encoding.decode import decode
 from groundwire.reading.html.semantics import parse_page
 from groundwire.reading.main_content.blocks import Layout, lay_out
-from groundwire.reading.main_content.context_features import SECOND, second_look
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
 from groundwire.reading.main_content.page_blocks import SHARE_OF_BEST
 from groundwire.reading.main_content.page_type import Hints, read_hints
@@ -57,9 +56,11 @@ from groundwire.reading.metadata.page_metadata import read_metas
 from groundwire.reading.visibility.visible import drop_unseen
 
 SEED = 7
-FIRST_ROUNDS = 50
-TEACHER_ROUNDS, SECOND_ROUNDS = 80, 200
-KIND_ROUNDS = 60
+TEACHER_ROUNDS, ROUNDS = 150, 80
+"""Trees. Word F1 of blocks on folds 1 to 4 is .8792 with 80 of 24 leaves, .8796 with 250, .8786 with 100 or 150 of 16,
+.8774 with 60, and .8769 with 100 of 16 whose labels are mixed with what as many predict; another seed moves it by .001.
+250 trees took 4 % more of the time of a page."""
+KIND_ROUNDS = 60  # with 30 and 20, the kind of a page is right for .820 and .807 instead of .844
 _BLOCKS = {
     "objective": "cross_entropy",
     "learning_rate": 0.17,
@@ -72,8 +73,8 @@ _BLOCKS = {
     "lambda_l2": 5,
     "max_bin": 24,
 }
-_LARGE = {"learning_rate": 0.07, "num_leaves": 24}
-"""Of the package's second forest: word F1 of blocks +.004 [.001, .007] by folds, beside one of `TEACHER_ROUNDS`."""
+_LARGE = {"num_leaves": 24}
+"""Of the package's forest."""
 _KINDS = {
     "objective": "multiclass",
     "num_class": len(KINDS),
@@ -105,11 +106,9 @@ class Example:
     votes: Votes
     hints: Hints
     facts: ElementFacts | None = None
-    first: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.uint8))
-    second: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.uint8))
+    table: np.ndarray = field(default_factory=lambda: np.zeros((0, 0), np.uint8))
     row: list[int] = field(default_factory=list)
     score: np.ndarray = field(default_factory=lambda: np.zeros(0))
-    final: np.ndarray = field(default_factory=lambda: np.zeros(0))
     chances: np.ndarray = field(default_factory=lambda: np.zeros(len(KINDS)))
     share: float = 1.0
     """What the page counts, beside others."""
@@ -191,11 +190,11 @@ def table_of(columns: list[bytes]) -> np.ndarray:
     return np.frombuffer(b"".join(columns), np.uint8).reshape(len(columns), -1).T.copy()
 
 
-def fit_blocks(examples: list[Example], name: str, rounds: int, changes: dict[str, float] | None = None) -> lgb.Booster:
-    """Fit a forest that scores blocks, on the table `first` or `second` of each example."""
+def fit_blocks(examples: list[Example], rounds: int, changes: dict[str, float] | None = None) -> lgb.Booster:
+    """Fit a forest that scores blocks."""
     weights = np.concatenate([weigh(example) for example in examples])
     used = weights > 0
-    table = np.vstack([getattr(example, name) for example in examples])[used]
+    table = np.vstack([example.table for example in examples])[used]
     shares = np.concatenate([e.soft if len(e.soft) else np.array(e.shares) for e in examples])[used]
     weights = weights[used] * (used.sum() / weights.sum())
     data = lgb.Dataset(table, shares, weight=weights, params={"max_bin": _BLOCKS["max_bin"], "verbose": -1})
@@ -211,26 +210,17 @@ def fit_kinds(examples: list[Example]) -> lgb.Booster:
 
 
 def describe_all(examples: Iterable[Example], lexicon: Lexicon) -> None:
-    """Compute the first table of each example."""
+    """Compute the table of each example."""
     for example in examples:
         example.facts = describe(example.layout, lexicon, example.names, example.hints)
-        example.first = table_of(example.facts.columns)
+        example.table = table_of(example.facts.columns)
 
 
-def look_again(examples: Iterable[Example]) -> None:
-    """Compute the features for the page type, from the first scores."""
+def add_rows(examples: Iterable[Example]) -> None:
+    """Compute the features for the page type, from the scores of the blocks."""
     for example in examples:
         assert example.facts is not None
-        scores = np.rint(example.score * 254).astype(int).tolist()
-        example.row = kind_row(example.facts, scores)
-        example.second = np.hstack([example.first, table_of(second_look(example.facts, scores))])
-
-
-def add_kinds(examples: Iterable[Example]) -> None:
-    """Append the probabilities of the page types to the second table."""
-    for example in examples:
-        codes = (200 * example.chances + 0.5).astype(np.uint8)
-        example.second = np.hstack([example.second, np.repeat(codes[None], len(example.second), 0)])
+        example.row = kind_row(example.facts, np.rint(example.score * 254).astype(int).tolist())
 
 
 def apart(examples: list[Example], learn: Callable[[list[Example]], Any], use: Callable[[Any, Example], None]) -> None:
@@ -253,7 +243,7 @@ def doubt(examples: Iterable[Example]) -> None:
         if example.page.truth is None:  # most of its blocks have no label, and the others are certain
             continue
         shares = np.array(example.shares)
-        missed, unlikely = (shares < 0.5) & (example.final > _SURE), (shares >= 0.5) & (example.final < _UNLIKELY)
+        missed, unlikely = (shares < 0.5) & (example.score > _SURE), (shares >= 0.5) & (example.score < _UNLIKELY)
         example.doubtful = np.flatnonzero(missed | unlikely)
         left_out += len(example.doubtful)
     print(left_out, "labels left out", flush=True)
@@ -267,40 +257,29 @@ def soften(examples: Iterable[Example]) -> None:
     """
     for example in examples:
         if example.page.truth is not None:
-            example.soft = (1 - _PREDICTED) * np.array(example.shares) + _PREDICTED * example.final
+            example.soft = (1 - _PREDICTED) * np.array(example.shares) + _PREDICTED * example.score
 
 
-def learn_blocks(examples: list[Example], *, is_final: bool) -> tuple[lgb.Booster, lgb.Booster, lgb.Booster]:
-    """Return the first forest, the page-type forests, and the second.
+def learn_blocks(examples: list[Example], *, is_final: bool) -> tuple[lgb.Booster, lgb.Booster]:
+    """Return the forest for blocks, and the page-type forests.
 
-    The examples keep what models that had not seen them predicted. The second forest is smaller if it only predicts
-    what the final one learns.
+    The examples keep what models that had not seen them predicted. The forest is smaller if it only predicts what the
+    final one learns.
     """
-
-    def fit_second(some: list[Example]) -> lgb.Booster:
-        rounds, changes = (SECOND_ROUNDS, _LARGE) if is_final else (TEACHER_ROUNDS, {})
-        return fit_blocks(some, "second", rounds, changes)
+    rounds, changes = (ROUNDS, _LARGE) if is_final else (TEACHER_ROUNDS, {})
 
     def keep_score(model: lgb.Booster, example: Example) -> None:
-        example.score = model.predict(example.first)
-
-    def keep_final(model: lgb.Booster, example: Example) -> None:
-        example.final = model.predict(example.second)
+        example.score = model.predict(example.table)
 
     def keep_kinds(model: lgb.Booster, example: Example) -> None:
         example.chances = model.predict(np.array([example.row], np.float64))[0]
 
-    print("first forest", flush=True)
-    apart(examples, lambda some: fit_blocks(some, "first", FIRST_ROUNDS), keep_score)
-    first = fit_blocks(examples, "first", FIRST_ROUNDS)
-    look_again(examples)
+    print("blocks", flush=True)
+    apart(examples, lambda some: fit_blocks(some, rounds, changes), keep_score)
+    add_rows(examples)
     print("kinds", flush=True)
     apart(examples, fit_kinds, keep_kinds)
-    kinds = fit_kinds(examples)
-    add_kinds(examples)
-    print("second forest", flush=True)
-    apart(examples, fit_second, keep_final)
-    return first, kinds, fit_second(examples)
+    return fit_blocks(examples, rounds, changes), fit_kinds(examples)
 
 
 def train(examples: list[Example]) -> dict[str, Any]:
@@ -318,8 +297,8 @@ def train(examples: list[Example]) -> dict[str, Any]:
     find_cuts(reviewed)
     doubt(examples)
     soften(examples)
-    first, kinds, second = learn_blocks(examples, is_final=True)
-    importance = sorted(zip(second.feature_importance("gain"), [*FEATURES, *SECOND, *KINDS], strict=True), reverse=True)
+    blocks, kinds = learn_blocks(examples, is_final=True)
+    importance = sorted(zip(blocks.feature_importance("gain"), FEATURES, strict=True), reverse=True)
     print("strongest features:", ", ".join(name for _, name in importance[:30]))
     print("labels mixed with predictions, some of which are of models that had seen the page")
     cuts = find_cuts(reviewed)
@@ -330,9 +309,8 @@ def train(examples: list[Example]) -> dict[str, Any]:
             "openings": dict(lexicon.openings),
             "groups": dict(lexicon.groups),
         },
-        "first": forest_data([tree["tree_structure"] for tree in first.dump_model()["tree_info"]]),
+        "blocks": forest_data([tree["tree_structure"] for tree in blocks.dump_model()["tree_info"]]),
         "kinds": [forest_data(trees[number :: len(KINDS)]) for number in range(len(KINDS))],
-        "second": forest_data([tree["tree_structure"] for tree in second.dump_model()["tree_info"]]),
         "cuts": cuts,
     }
 
@@ -367,7 +345,7 @@ class Look:
     def __init__(self, example: Example) -> None:
         self.page = example.page
         self.chances = example.chances
-        self.scores = np.rint(example.final * 254).astype(int)
+        self.scores = np.rint(example.score * 254).astype(int)
         self.best = int(self.scores.max())
         self.words = np.array(example.words)
         self.right = self.words * np.array(example.shares)

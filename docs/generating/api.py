@@ -48,7 +48,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
 has a line; its docstring says the rest."""
 
 _PARTS = {
-    "groundwire_server.ui": ("ui_routes", "KeyVerifier", "Visitor"),
+    "groundwire_server.ui": ("ui_routes",),
     "groundwire_server.uvicorn_runner": ("serving", "run"),
     "groundwire.setup": ("load_offers", "setup_schema", "verify", "provider_statuses"),
     "groundwire.cassette": ("Cassette", "RECORD_VARIABLE", "REPLAY_VARIABLE"),

@@ -30,7 +30,8 @@ def providers() -> str:
             details += [f"## `[providers.{name}]`", "\n".join(own)] if own else []
     intro = (
         "Use these names in `search.providers` and `read.providers`. "
-        "To configure a second instance of a provider, add a suffix, such as `searxng:mine`."
+        "To configure a second instance of a provider, add a suffix, such as `searxng:mine`; "
+        'its options are in a file, below `[providers."searxng:mine"]`.'
     )
     common = (
         "## Options of most providers\n\nEvery provider but `archive` has `delay`; services with an HTTP API have all "

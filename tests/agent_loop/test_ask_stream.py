@@ -6,15 +6,13 @@ import asyncio
 import itertools
 import json
 from collections.abc import Callable, Sequence
-from contextlib import closing
 from typing import Any
 
 import pytest
 
-import groundwire
 from components.held import Held
 from components.writer import Writer
-from groundwire import Settings, SyncWeb, Web
+from groundwire import Settings, Web
 from groundwire.agent_loop import (
     AnswerCompleted,
     AskEvent,
@@ -140,19 +138,6 @@ async def test_without_a_model_the_passages_are_the_text(settings: Make) -> None
     assert isinstance(last, AnswerCompleted)
     assert told(events) == last.answer.text
     assert last.answer.report.supported
-
-
-async def test_the_sync_face_has_the_same_events(settings: Make, world: World) -> None:
-    model = world.add(ModelServer(quoting))
-    with SyncWeb(using(settings, model)) as web:
-        events = list(groundwire.ask(QUESTION, web, stream=True))
-        with closing(groundwire.ask(QUESTION, web, stream=True)) as begun:
-            assert next(begun).type == "call_started"
-        assert web.search("bm25").results  # one that was left is no hindrance
-    assert isinstance(events[-1], AnswerCompleted)
-    assert told(events) == events[-1].answer.text
-    with pytest.raises(InvalidRequest, match="on_event"):
-        groundwire.ask(QUESTION, stream=True, on_event=print)  # type: ignore[call-overload]  # what is refused
 
 
 async def test_a_reader_who_leaves_ends_the_work(settings: Make, world: World) -> None:

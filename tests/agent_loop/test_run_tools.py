@@ -17,9 +17,10 @@ from groundwire.agent_loop import CallEnded, CallStarted, Run, run_tools
 from groundwire.errors import InvalidRequest
 from groundwire.hosted import Needs, hosted_definition, load_matrix, plan
 from groundwire.testing.fault_injection import InjectedFault
-from groundwire.testing.model_apis import Cite, Say, ScriptedCall, ScriptedRequest, Turn, script
-from world import World
+from groundwire.testing.model_apis import ScriptedCall, ScriptedRequest, Turn, script
+from world import World, wait_until_idle
 from world.model_apis import ModelServer
+from world.model_apis.turns import Cite, Say
 
 pytestmark = pytest.mark.xdist_group(heavy.GROUP)
 QUESTION = {"role": "user", "content": "What is reciprocal rank fusion?"}
@@ -107,8 +108,8 @@ async def test_our_tools_are_called_and_the_answer_is_cited(world: World, web: W
 
 def models_results(models: ModelServer) -> tuple[str, ...]:
     """Return what the model was told in the last request."""
-    from groundwire.testing.model_apis.chat_completions import CHAT_COMPLETIONS
     from world.model_apis.anthropic import MESSAGES
+    from world.model_apis.chat_completions import CHAT_COMPLETIONS
     from world.model_apis.gemini import GENERATE_CONTENT
     from world.model_apis.responses import RESPONSES
 
@@ -232,7 +233,7 @@ async def test_cancelled_hosted_searches_stay_counted(world: World, web: Web, ca
     with pytest.raises(asyncio.CancelledError):
         await task
     assert (await web.usage())["searches"] == 5
-    await asyncio.to_thread(models.wait_until_idle)
+    await asyncio.to_thread(wait_until_idle, models)
 
 
 async def test_the_deadline_ends_a_run_with_what_it_has(world: World, web: Web, caller: Caller) -> None:

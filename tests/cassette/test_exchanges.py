@@ -103,7 +103,6 @@ class TestAnswers:
         await client.fetch(f"{service.url}/large", deadline=soon())
         assert json.loads(path.read_text().splitlines()[0])["groundwire_cassette"] == 1
         post, latin, large = lines(path)
-        assert (post["seq"], latin["seq"], large["seq"]) == (1, 2, 3)
         assert post["request"] == {
             "method": "POST",
             "url": f"{service.url}/post",
@@ -151,7 +150,7 @@ class TestAnswers:
         recording = transport(Cassette.record(path))
         words = [f"word {number}" for number in range(30)]
         await asyncio.gather(*(search(recording, service, word) for word in words))
-        assert sorted(line["seq"] for line in lines(path)) == list(range(1, 31))
+        assert len(lines(path)) == 30
         client = transport(Cassette.replay(path))
         replies = await asyncio.gather(*(search(client, service, word) for word in words))
         assert [one.json()["query"] for one in replies] == words
@@ -286,19 +285,6 @@ class TestUnknownRequests:
         await search(transport(Cassette.record(path)), service)
         with pytest.raises(BlockedAddress):
             await transport(Cassette.replay(path)).fetch("http://169.254.169.254/latest", deadline=soon())
-
-    async def test_not_strict_takes_the_next_of_the_same_address(
-        self, transport: Make, service: Any, tmp_path: Path
-    ) -> None:
-        path = tmp_path / "x.jsonl"
-        recording = transport(Cassette.record(path))
-        for word in ("one", "two"):
-            await search(recording, service, word)
-        client = transport(Cassette.replay(path, strict=False))
-        assert (await search(client, service, "two")).json()["query"] == "two"
-        assert [(await search(client, service, word)).json()["query"] for word in "abc"] == ["one", "two", "two"]
-        with pytest.raises(ProviderUnreachable):
-            await client.call("x", "GET", f"{service.url}/post", deadline=soon())
 
 
 class TestSecrets:

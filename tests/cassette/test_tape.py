@@ -27,14 +27,14 @@ def get(url: str) -> dict[str, Any]:
 
 class TestMatching:
     def test_headers_and_the_order_of_fields_do_not_count(self) -> None:
-        index = Index([recorded({"url": "u", "json": {"a": 1, "b": [2]}, "headers": {"Accept": "x"}})], strict=True)
+        index = Index([recorded({"url": "u", "json": {"a": 1, "b": [2]}, "headers": {"Accept": "x"}})])
         assert index.take("http", {"json": {"b": [2], "a": 1}, "url": "u"}, DAY)
         assert not index.take("http", {"json": {"b": [3], "a": 1}, "url": "u"}, DAY)
         assert not index.take("http", {"form": {"b": [2], "a": 1}, "url": "u"}, DAY)
         assert not index.take("ddgs", {"json": {"b": [2], "a": 1}, "url": "u"}, DAY)
 
     def test_how_long_we_wait_does_not_count(self) -> None:
-        index = Index([recorded({"url": "u", "json": {"url": "p", "timeout": 9_871}})], strict=True)
+        index = Index([recorded({"url": "u", "json": {"url": "p", "timeout": 9_871}})])
         assert index.take("http", {"url": "u", "json": {"url": "p", "timeout": 9_900}}, DAY)
         assert not index.take("http", {"url": "u", "json": {"url": "p", "timeout": "9900"}}, DAY)
 
@@ -57,7 +57,7 @@ class TestMatching:
             text = (day - timedelta(days=back)).strftime(style)
             return get(template.format(text, text))
 
-        index = Index([recorded(ask(DAY, 7), "week"), recorded(ask(DAY, 31), "month")], strict=True)
+        index = Index([recorded(ask(DAY, 7), "week"), recorded(ask(DAY, 31), "month")])
         for back, answer in ((7, "week"), (31, "month")):
             found = index.take("http", ask(asked_on, back), asked_on)
             assert found is not None
@@ -66,7 +66,7 @@ class TestMatching:
         assert index.take("http", ask(DAY, 7), asked_on)  # the same dates, said outright
 
     def test_what_is_no_date_stays(self) -> None:
-        index = Index([recorded(get("u?a=2026-13-45"))], strict=True)
+        index = Index([recorded(get("u?a=2026-13-45"))])
         assert index.take("http", get("u?a=2026-13-45"), DAY)
         assert index.take("http", get("u?a=2026-13-46"), DAY) is None
 

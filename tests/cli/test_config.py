@@ -28,18 +28,10 @@ def test_every_setting_its_value_and_its_origin(terminal: Terminal) -> None:
     assert ["timeout", "10.0", "default"] in lines
     assert ["max_threads", "16", "default"] in lines
     assert ["BRAVE_API_KEY", "********", "environment", "BRAVE_API_KEY"] in lines
-    assert "Search providers in use: searxng." in done.stdout
     for key in known_keys():
         section, _, name = key.rpartition(".")
         assert [f"[{section}]"] in lines
         assert name in [line[0] for line in lines if line]
-
-
-def test_providers_that_are_skipped_and_why(terminal: Terminal) -> None:
-    done = terminal.here("config", "show", GROUNDWIRE_SEARCH_PROVIDERS="searxng:other,searxng")
-    assert done.exit_code == 0
-    assert "Search providers in use: searxng." in done.stdout
-    assert "Not used: searxng:other is not configured: " in done.stdout
 
 
 @pytest.mark.req("Y4")
@@ -53,7 +45,7 @@ def test_providers_that_are_skipped_and_why(terminal: Terminal) -> None:
     ],
 )
 def test_settings_that_cannot_be_used_are_exit_code_2(variables: dict[str, str], said: str, terminal: Terminal) -> None:
-    done = terminal.here("config", "show", **variables)
+    done = terminal.here("search", "x", **variables)
     assert done.exit_code == 2
     assert said in done.stderr
     assert done.stderr.startswith("Error: ")
@@ -73,7 +65,7 @@ def test_settings_that_cannot_be_used_are_exit_code_2(variables: dict[str, str],
         ("providers",),
         ("archive", "list"),
         ("mcp",),
-        ("setup", "--yes", "--provider", "searxng"),
+        ("setup", "--provider", "searxng"),
         ("verify", "answer.md", "--session", "research"),
     ],
     ids=" ".join,

@@ -244,9 +244,10 @@ def test_closed_streams_are_no_fault(terminal: Terminal, closed: str) -> None:
 
 @pytest.mark.req("B33")
 def test_a_file_that_cannot_be_written_is_named_with_the_remedy(terminal: Terminal) -> None:
-    url = terminal.world.site("articles").page("bm25")
     missing = terminal.home / "none" / "page.md"
-    done = terminal.here("open", url, "-o", missing)
+    answer = terminal.home / "answer.md"
+    answer.write_text("BM25 ranks [1].")
+    done = terminal.here("verify", answer, answer, "--html", missing)
     assert (done.exit_code, done.stderr) == (3, f"Error: {missing}: No such file or directory. Check the path.\n")
     settings = terminal.home / "groundwire.toml"
     settings.symlink_to(missing)

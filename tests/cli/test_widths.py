@@ -52,14 +52,12 @@ OUTPUTS = {
     "verify": ["verify", "{answer}", "{answer}"],
     "doctor": ["doctor", "--offline"],
     "providers": ["providers"],
-    "a provider": ["providers", "brave"],
     "stats": ["stats", "--targets"],
     "session": ["session", "research"],
     "config": ["config"],
     "all settings": ["config", "show", "--all"],
     "paths": ["config", "path"],
     "set": ["config", "set", "search.limit", "4"],
-    "setup": ["setup", "--yes", "--provider", "searxng", "--address", "{searxng}"],
     "mcp install": ["mcp", "install", "cursor", "--print"],
     "extension": ["export", "extension", "{home}/extension"],
     "skill": ["export", "skill", "{home}/skills"],
@@ -188,10 +186,8 @@ def test_a_failure_is_a_sentence_and_a_remedy(terminal: Terminal) -> None:
     terminal.world.searxng.fail(InjectedFault.reset(), times=None)
     second = terminal.world.add_searxng("second")
     second.fail(InjectedFault.reset(), times=None)
-    both = {
-        "GROUNDWIRE_SEARCH_PROVIDERS": "searxng,searxng:second",
-        "GROUNDWIRE_PROVIDERS_SEARXNG_SECOND_BASE_URL": second.url,
-    }
+    (terminal.home / "groundwire.toml").write_text(f'[providers."searxng:second"]\nbase_url = "{second.url}"\n')
+    both = {"GROUNDWIRE_SEARCH_PROVIDERS": "searxng,searxng:second"}
     said = terminal.here("search", QUERY, **both).stderr
     assert said == (
         "Error: Web search unavailable: searxng and searxng:second could not be reached. "

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from components.exchanges import expectations
-from components.streaming import as_frames
+from components.streaming import as_sse
 from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, read_answer
 
 __all__ = ["APIS", "FACTS", "HostedRecording", "Score", "facts", "hosted", "read", "wanted"]
@@ -105,7 +105,7 @@ def hosted(folder: Path) -> Iterator[HostedRecording]:
             api=api,
             status=response["status"],
             body=response.get("body", response.get("text")),
-            stream=response.get("sse", "").encode() or as_frames(iter(response.get("frames", ()))),
+            stream=response.get("sse", "").encode() or as_sse(iter(response.get("frames", ())), named=False),
             want=want,
         )
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import io
-import struct
 import zipfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from html import escape
 
-__all__ = ["book", "opendocument", "outlook", "presentation", "word", "workbook", "zipped"]
+__all__ = ["book", "opendocument", "presentation", "word", "workbook", "zipped"]
 
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _R = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
@@ -183,69 +182,3 @@ def book(*chapters: str, protected: bool = False) -> bytes:
         )
         parts["META-INF/encryption.xml"] = f"<encryption>{names}</encryption>"
     return zipped(parts)
-
-
-_SECTOR, _MINI, _FREE, _END = 512, 64, 0xFFFFFFFF, 0xFFFFFFFE
-
-
-def outlook(texts: Mapping[str, str], *, sent: int = 0, attached: Sequence[str] = ()) -> bytes:
-    """Return a message as Outlook saves it, in a compound file.
-
-    Args:
-        texts: The properties of the message by number, such as `0037` for its subject.
-        sent: When it was sent, in 100 nanoseconds since 1601.
-        attached: The names of the attachments.
-    """
-    entries: list[tuple[str, int, int, bytes]] = []  # name, type, parent, content
-    entries.append(("Root Entry", 5, -1, b""))
-    entries.append(("__properties_version1.0", 2, 0, bytes(32) + struct.pack("<HHIQ", 0x40, 0x39, 6, sent)))
-    entries += [(f"__substg1.0_{number}001F", 2, 0, text.encode("utf-16-le")) for number, text in texts.items()]
-    for number, name in enumerate(attached):
-        entries.append((f"__attach_version1.0_#{number:08X}", 1, 0, b""))
-        entries.append(("__substg1.0_3707001F", 2, len(entries) - 1, name.encode("utf-16-le")))
-    small, small_table, large, places = b"", list[int](), b"", dict[int, tuple[int, int]]()
-    for index, (_, _, _, content) in enumerate(entries):
-        if len(content) >= 4_096:
-            places[index] = (len(large) // _SECTOR, len(content))
-            large += content.ljust(-(-len(content) // _SECTOR) * _SECTOR, b"\0")
-        else:
-            first, count = len(small_table), -(-len(content) // _MINI)
-            places[index] = (first if count else _END, len(content))
-            small_table += [*range(first + 1, first + count), _END][:count] if count else []
-            small += content.ljust(count * _MINI, b"\0")
-    places[0] = (-1, len(small))
-    small = small.ljust(-(-len(small) // _SECTOR) * _SECTOR, b"\0")
-    minis = struct.pack(f"<{len(small_table)}I", *small_table).ljust(
-        -(-4 * len(small_table) // _SECTOR) * _SECTOR, b"\xff"
-    )
-    directory_size = -(-128 * len(entries) // _SECTOR) * _SECTOR
-    sizes = [_SECTOR, directory_size, len(minis), len(small), len(large)]  # the table, then what it describes
-    starts = [sum(sizes[:at]) // _SECTOR for at in range(len(sizes))]
-    table = [_FREE] * (_SECTOR // 4)
-    table[0] = 0xFFFFFFFD
-    for start, size in zip(starts[1:4], sizes[1:4], strict=True):
-        for at in range(start, start + size // _SECTOR):
-            table[at] = at + 1
-        if size:
-            table[start + size // _SECTOR - 1] = _END
-    for index, (start, size) in places.items():
-        if len(entries[index][3]) >= 4_096:
-            begin, count = starts[4] + start, -(-size // _SECTOR)
-            places[index] = (begin, size)
-            table[begin : begin + count] = [*range(begin + 1, begin + count), _END]
-    places[0] = (starts[3], places[0][1])
-    directory = b""
-    for index, (name, kind, parent, _) in enumerate(entries):
-        siblings = [at for at, one in enumerate(entries) if one[2] == parent]
-        inside = [at for at, one in enumerate(entries) if one[2] == index]
-        after = siblings.index(index) + 1
-        right = siblings[after] if parent >= 0 and after < len(siblings) else _FREE
-        start, size = places[index]
-        letters = name.encode("utf-16-le")
-        directory += letters.ljust(64, b"\0") + struct.pack(
-            "<HBB3I36xIQ", len(letters) + 2, kind, 1, _FREE, right, inside[0] if inside else _FREE, start, size
-        )
-    head = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(16)
-    head += struct.pack("<HHHHH6xIIIIIIIIII", 62, 3, 0xFFFE, 9, 6, 0, 1, starts[1], 0, 4_096, starts[2], 1, _END, 0, 0)
-    head += struct.pack("<108I", *[_FREE] * 108)
-    return head + struct.pack("<128I", *table) + directory.ljust(directory_size, b"\0") + minis + small + large

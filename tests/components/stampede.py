@@ -94,7 +94,7 @@ class Asker:
 
 
 async def ask(store_url: str, url: str, tasks: int, lease: float) -> None:
-    store = open_store(store_url)
+    store = open_store(store_url, timeout=20)  # the store of a busy machine has not stopped
     cache = Cache(store, lease=lease)
     async with aiohttp.ClientSession() as session:
 

@@ -1,19 +1,16 @@
 """Whole answers of model APIs split into the events of the API's stream.
 
-The events are those of the vendors' own client libraries: anthropic, openai, google-genai, mistralai, groq, and the
-event stream encoding of AWS.
+The events are those of the vendors' own client libraries: anthropic, openai, google-genai, mistralai, groq, and boto3.
 """
 
 from __future__ import annotations
 
 import json
-import struct
-import zlib
 from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
-__all__ = ["MAKERS", "as_frames", "as_sse", "frame", "streamed"]
+__all__ = ["MAKERS", "as_sse", "streamed"]
 
 Event = dict[str, Any]
 
@@ -35,26 +32,6 @@ def as_sse(events: Iterator[Event], *, named: bool, done: bool = False, end: str
     if done:
         lines += ["data: [DONE]", ""]
     return "".join(line + end for line in lines).encode("utf-8", "surrogatepass")
-
-
-def as_frames(events: Iterator[Event]) -> bytes:
-    """Return events, each under its name, in AWS's event stream encoding."""
-    return b"".join(
-        frame({":event-type": name, ":message-type": "event"}, json.dumps(data).encode())
-        for event in events
-        for name, data in event.items()
-    )
-
-
-def frame(headers: dict[str, str], payload: bytes) -> bytes:
-    """Return one message of AWS's event stream encoding."""
-    head = b"".join(
-        bytes([len(name)]) + name.encode() + b"\x07" + len(value).to_bytes(2, "big") + value.encode()
-        for name, value in headers.items()
-    )
-    prelude = struct.pack(">II", 16 + len(head) + len(payload), len(head))
-    message = prelude + zlib.crc32(prelude).to_bytes(4, "big") + head + payload
-    return message + zlib.crc32(message).to_bytes(4, "big")
 
 
 def _pieces(text: str, chance: Random) -> Iterator[str]:
@@ -315,8 +292,6 @@ def streamed(api: str, body: dict[str, Any], seed: int) -> bytes:
     chance = Random(seed)
     maker = responses if "output" in body and api == "perplexity" else MAKERS[api]  # Perplexity has had both
     made = maker(body, chance)
-    if api == "bedrock":
-        return as_frames(made)
     named = maker in {anthropic, responses, interactions, conversations}
     done = maker is chat
     return as_sse(made, named=named, done=done, end=chance.choice(("\n", "\r\n", "\r")))

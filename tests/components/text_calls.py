@@ -190,7 +190,7 @@ def stated(text: str) -> object:
 
     markup = f"<ul itemprop=recipeIngredient><li>{text}</ul>"
     thing = {"@type": "Recipe", "recipeIngredient": [text], "recipeInstructions": text}
-    return module("reading.main_content.stated_content").stated_content([thing], parse(markup), markup)
+    return module("reading.main_content.stated_content").stated_content([thing], parse(markup))
 
 
 def wording(text: str) -> object:

@@ -87,13 +87,12 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         providers.http_parsing: any_date day
         storage.archive.fts: joined split
         reading.block_pages.empty_shell: word_count
-        reading.block_pages.signatures: lower
-        reading.text.sanitize: bared lower_ascii
+        reading.text.sanitize: bared lower lower_ascii
         reading.encoding.detect: name_of
         reading.extract: one_line
         reading.main_content.page_parts: named
         reading.main_content.text_features: beginning first_words group_of
-        reading.metadata.dates: iso_date
+        reading.metadata.dates: iso_date other_label
         reading.metadata.page_metadata: is_name is_site
         reading.passages.excerpts: wants_links
         reading.passages.outline: version_of
@@ -104,7 +103,6 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
     """,
     DATA: """
         reading.convert: json_to_markdown
-        reading.documents.feeds: is_json_feed
         reading.documents.tabular: read_delimited
     """,
     CSS: """
@@ -113,8 +111,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         reading.css.cascade: is_computed
         reading.css.colors: color legacy_color
         reading.css.rendered_size: may_be_tiny
-        reading.css.stylesheets: with_imports
-        reading.css.values: arguments comma_parts fraction nested_levels pixels ratio sheet_of
+        reading.css.values: arguments comma_parts fraction nested_levels pixels radians ratio
     """,
     CUES: """
         reading.documents.simple_formats: read_subtitles
@@ -291,15 +288,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         ],
         MARKS,
     ),
-    "reading.documents.feeds.read_json_feed": Growing(
-        lambda text: module("reading.documents.feeds").read_json_feed(
-            json.dumps(
-                {"version": "https://jsonfeed.org/version/1.1", "items": [{"title": text, "content_html": text}]}
-            ),
-            URL,
-        ),
-        HTML,
-    ),
     "reading.documents.simple_formats.read_notebook": Growing(
         lambda text: module("reading.documents.simple_formats").read_notebook(
             json.dumps({"nbformat": 4, "cells": [{"cell_type": "markdown", "source": text}] * 2})
@@ -346,9 +334,9 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         lambda text: module("reading.encoding.decode").decode(text.encode(), text),
         (*HTML, "charset=", "<meta charset=a>", "\xe9"),
     ),
-    "reading.encoding.tables.decoded_text": Growing(
+    "reading.encoding.detect.decoded_text": Growing(
         lambda text: [
-            module("reading.encoding.tables").decoded_text(text.encode("utf-8", "replace"), name, "utf-8")
+            module("reading.encoding.detect").decoded_text(text.encode("utf-8", "replace"), name)
             for name in ("big5", "euc-jp", "iso-2022-jp")
         ],
         ("a", "\xe9", "\x1b$B", "\x1b(I", "水", "\x1b$B\xff"),
@@ -384,9 +372,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         ),
         (*PROSE, *HTML[:6]),
     ),
-    "reading.main_content.element_features.target_of": Growing(
-        plain("reading.main_content.element_features", "target_of", "host.example", "/a"), ADDRESS
-    ),
     "reading.main_content.stated_content.stated_content": Growing(stated, (*PROSE, *HTML[:6])),
     "reading.main_content.text_features.read_wording": Growing(wording, PROSE),
     "reading.main_content.text_features.split_name": Growing(
@@ -401,7 +386,7 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.metadata.dates.labelled_day": Growing(
         lambda text: [
             module("reading.metadata.dates").labelled_day(
-                text, text.lower(), "mdy", getattr(module("reading.metadata.dates"), label)
+                text, text.lower(), lambda: "mdy", getattr(module("reading.metadata.dates"), label)
             )
             for label in ("LABEL", "FIRST_LABEL", "CHANGE")
         ],
@@ -419,9 +404,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.passages.excerpts.find_all": Growing(plain("reading.passages.excerpts", "find_all", "ship a"), ALL),
     "reading.passages.reranking.rank": Growing(ranked, ALL),
     "reading.passages.outline.Outline": Growing(outlined, ALL),
-    "reading.passages.pagination.read_cursor": Growing(
-        plain("reading.passages.pagination", "read_cursor"), ("a", "=", "-")
-    ),
     "reading.passages.view.view": Growing(
         lambda text: [
             view(**asked)(text) for asked in ({}, {"query": "ship word 5"}, {"find": "a"}, {"max_length": 200})
@@ -525,7 +507,6 @@ BOUNDED: Final[Mapping[str, str]] = {
     "reading.documents.archives.read_archive": "unpacks at most 60 MB, and reads them with those that are counted",
     "reading.documents.number_formats.format_number": "takes no format of more than 200 characters",
     "reading.documents.pdf.words.is_entry": "looks at no more than 41 characters",
-    "reading.documents.outlook.to_mail": "follows each chain of sectors no farther than the file is long",
     "reading.passages.view.unpack_view": "part of view_in_worker",
     "reading.site_links.site_links_in_worker": "read_site_links in another process",
     "reading.visibility.hidden_styles.text_hidden": "one of the declarations that read_styles reads",

@@ -70,7 +70,7 @@ class Agent:
             if self._framework.extra == "dspy":
                 self.results, turn = _in_fields(asked, turns)
                 return turn
-            self.results, self.hosted, self.functions = _results(asked), asked.hosted, asked.functions
+            self.results, self.hosted, self.functions = _results(asked), getattr(asked, "hosted", ()), asked.functions
             if len(self.results) < len(turns):
                 return turns[len(self.results)]
             if "final_answer" in asked.functions:

@@ -14,7 +14,7 @@ import pytest
 from components.environment import environment_with
 from components.needs import require, system_program
 from components.processes import ReservedPort, Unavailable
-from doctor_dev import install_line, packages
+from doctor_dev import VERSIONS, install_line, interpreter, packages
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("sniffio==1.3.1",)
@@ -64,6 +64,19 @@ def test_the_doctor_names_what_is_missing(tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (1, "")
     assert install_line(missing) in done.stdout
     assert "Python 3.14: " in done.stdout
+
+
+def test_a_python_on_the_path_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    found = ((version, interpreter(version)) for version in VERSIONS)
+    version, program = next(
+        ((name, path) for name, path in found if path not in {None, Path(sys.executable)}), ("", None)
+    )
+    if program is None:
+        pytest.skip("there is no other Python on this machine")
+    (tmp_path / f"python{version}").symlink_to(program)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PYENV_ROOT", str(tmp_path / "none"))
+    assert interpreter(version) is not None
 
 
 def test_a_port_in_use_is_named() -> None:

@@ -59,10 +59,8 @@ def test_rows_that_are_proven(tmp_path: Path, workers: tuple[str, ...], project:
         (_PROVES.partition('@pytest.mark.req("Y2")')[0], "No passing test proves Y2: ", ()),
         (f"{_PROVES}{_MORE}pytest.skip('missing')\n", "No passing test proves Y3: ", ()),
         (f"{_PROVES}{_MORE}pass\n", "Y3 is proven now: ", ()),
-        (f"{_PROVES}{_MORE}pass\n", "Y3 is proven now: ", _TWO),
         (_FAILS, "No passing test proves Y2: ", ()),
         (_TEARDOWN_FAILS, "No passing test proves Y2: ", ()),
-        (_TEARDOWN_FAILS, "No passing test proves Y2: ", _TWO),
     ],
 )
 def test_a_whole_run_fails(

@@ -38,7 +38,6 @@ def test_plain():
         (("-n", "2"), "2 passed"),
         (("-m", "not req"), "1 passed, 2 deselected"),
         (("-m", "slow"), "1 passed, 2 deselected"),
-        (("-n", "2", "-m", "slow"), "1 passed"),
         (("-m", "slow or not slow"), "3 passed"),
         (("tests/test_module.py",), "2 passed, 1 deselected"),
         (("tests/test_module.py::test_slow",), "1 passed"),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.answers import answer_of, bytewise, check_that_events_tell_the_answer, events_of
-from components.streaming import frame, streamed
+from components.streaming import streamed
 from groundwire.errors import InvalidRequest, UnexpectedResponse
 from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, HostedCall, read_answer, stream_answer
 from groundwire.hosted.answers.answer_builder import ByteSpans
@@ -129,7 +129,7 @@ def test_a_chat_of_mistral_may_mix_text_and_references() -> None:
 
 
 @pytest.mark.req("B7")
-def test_bedrock_streams_in_frames_and_tells_the_same() -> None:
+def test_bedrock_streams_and_tells_the_same() -> None:
     whole = read_answer("bedrock", CONVERSE)
     assert (whole.text, whole.queries, whole.usage.input_tokens) == ("It is 4.0.6.", ("q",), 7)
     [cited] = whole.citations
@@ -140,21 +140,21 @@ def test_bedrock_streams_in_frames_and_tells_the_same() -> None:
     assert answer_of("bedrock", data) == whole
 
 
-def test_bedrocks_broken_frames_are_named() -> None:
-    data = bytearray(streamed("bedrock", CONVERSE, 1))
-    data[len(data) // 2] ^= 1
-    with pytest.raises(UnexpectedResponse, match="bedrock: answered with a stream that has a message"):
-        answer_of("bedrock", bytes(data))
-
-
 def test_bedrocks_exceptions_are_errors() -> None:
-    headers = {":message-type": "exception", ":exception-type": "throttlingException"}
-    answer = answer_of("bedrock", frame(headers, b'{"message": "Too many requests"}'))
-    assert answer.error is not None
-    assert (answer.error.code, answer.error.outcome) == ("throttlingException", "rate_limited")
+    stream = AnswerStream("bedrock")
+    stream.event({"throttlingException": {"message": "Too many requests"}})
+    stream.close()
+    error = stream.answer.error
+    assert error is not None
+    assert (error.code, error.outcome) == ("throttlingException", "rate_limited")
 
 
 @pytest.mark.req("B7")
+def test_bedrocks_binary_frames_are_named_with_what_decodes_them() -> None:
+    with pytest.raises(UnexpectedResponse, match="Decode it with boto3, and pass each event"):
+        AnswerStream("bedrock").feed(b"\0\0\0\x7b\0\0\0\x4b")
+
+
 def test_bedrocks_events_can_come_from_a_client_library() -> None:
     from random import Random
 
@@ -628,21 +628,6 @@ def test_gemini_may_repeat_its_sources_while_it_streams() -> None:
             (URL, 0, 3),
             ("https://b.example/", 4, 7),
         ]
-
-
-def test_interactions_streamed_before_there_were_steps() -> None:
-    note = {"type": "url_citation", "url": URL, "title": "A", "start_index": 0, "end_index": 6}
-    events: list[dict[str, Any]] = [
-        {"event_type": "content.start", "index": 0, "content": {"type": "text"}},
-        {"event_type": "content.delta", "index": 0, "delta": {"type": "text", "text": "Größ"}},
-        {"event_type": "content.delta", "index": 0, "delta": {"type": "text", "text": "e", "annotations": [note]}},
-        {"event_type": "content.stop", "index": 0},
-        {"event_type": "interaction.completed", "interaction": {"status": "completed"}},
-    ]
-    data = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
-    answer = answer_of("gemini_interactions", data)
-    [cited] = answer.citations
-    assert (answer.text, cited.start, cited.end, answer.error) == ("Größe", 0, 4, None)
 
 
 async def test_a_stream_can_be_iterated() -> None:

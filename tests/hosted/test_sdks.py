@@ -13,9 +13,10 @@ from components import heavy
 from components.model_bodies import ADD, EVERYBODY, body_of, chat, declaration, responses
 from components.model_bodies import anthropic as anthropic_tool
 from groundwire.hosted import Location, Needs, hosted_definition, plan_for, prepare
-from groundwire.testing.model_apis import Cite, Say, ScriptedCall, script
+from groundwire.testing.model_apis import ScriptedCall, script
 from world import World
 from world.model_apis import ModelServer
+from world.model_apis.turns import Cite, Say
 
 pytestmark = pytest.mark.xdist_group(heavy.GROUP)
 NEEDS = Needs(allowed_domains=("a.org",), location=Location(country="IT", city="Rome"))

@@ -19,7 +19,7 @@ from groundwire.integrations.tool_runner import failed, runners, text_of
 from groundwire.settings import PermissionSettings
 from groundwire.testing import InjectedFault
 from groundwire.tools.permissions import Permission
-from world import World
+from world import World, wait_until_idle
 
 ROOT = Path(__file__).resolve().parents[2]
 QUERY = {"query": "reciprocal rank fusion", "limit": None}
@@ -117,4 +117,4 @@ async def test_a_cancelled_call_is_cancelled_in_its_thread(settings: Make, world
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):
             await asked
-        await asyncio.to_thread(world.searxng.wait_until_idle)
+        await asyncio.to_thread(wait_until_idle, world.searxng)

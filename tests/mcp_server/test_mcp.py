@@ -24,7 +24,7 @@ from groundwire.cli import group
 from groundwire.mcp_server.client_configs import CLIENTS
 from groundwire.testing import InjectedFault
 from groundwire.tools.definitions import CITATIONS
-from world import World
+from world import World, wait_until_idle
 
 
 class Raw:
@@ -330,7 +330,7 @@ def test_a_client_that_closes_its_end_leaves_nothing(raw: Raw, world: World) -> 
     raw.process.stdin.close()
     raw.process.stdin = None
     assert raw.process.wait(100) == 0
-    world.searxng.wait_until_idle()
+    wait_until_idle(world.searxng)
     assert raw.process.stderr
     assert raw.process.stderr.read() == ""
 
@@ -343,7 +343,7 @@ def test_it_ends_when_it_is_asked_to(raw: Raw, world: World) -> None:
     assert raw.process.wait(100) == 0
     assert raw.process.stderr
     assert raw.process.stderr.read() == ""
-    world.searxng.wait_until_idle()
+    wait_until_idle(world.searxng)
 
 
 def test_a_cancelled_call_is_given_up_and_the_next_is_answered(raw: Raw, world: World) -> None:
@@ -351,7 +351,7 @@ def test_a_cancelled_call_is_given_up_and_the_next_is_answered(raw: Raw, world: 
     raw.call(1, "web_search", query="x")
     world.searxng.wait_for_requests(1)
     raw.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}})
-    world.searxng.wait_until_idle()
+    wait_until_idle(world.searxng)
     raw.call(2, "web_search", query="bm25")
     answer = raw.receive()
     while answer.get("id") != 2:  # one may be sent for a cancelled call
@@ -373,7 +373,7 @@ def test_garbage_does_not_end_it(raw: Raw) -> None:
     assert answer["result"] == {}
 
 
-@pytest.mark.parametrize("option", ["--host", "--port", "--allowed-host"])
+@pytest.mark.parametrize("option", ["--host", "--port"])
 def test_its_options_are_not_for_standard_input(option: str) -> None:
     wrong = CliRunner().invoke(group, ["mcp", option, "1"], prog_name="groundwire")
     assert wrong.exit_code == 2

@@ -88,6 +88,7 @@ HIDDEN: Final = (
     "position:fixed;left:-100vw;width:50px",
     "position:absolute;left:calc(-1 * 9999px)",
     "position:absolute;left:-1000%",
+    '<div style="position:fixed;left:-100%"><p style="margin:0">SECRET</p></div>',
     '<div style="position:relative;left:-500px"><p style="position:relative;left:-500px">SECRET</p></div>',
     '<div style="margin-left:-600px"><div><p style="transform:translateX(-400px)">SECRET</p></div></div>',
     '<div style="margin-left:600px"><p style="position:absolute;left:-1000px">SECRET</p></div>',
@@ -117,7 +118,6 @@ HIDDEN: Final = (
     "clip-path:polygon(0 0, 0 0, 0 0)",
     "-webkit-clip-path:polygon(0 0,100% 0,50% 0)",
     "clip-path:rect(0 0 0 0)",
-    "clip-path:xywh(0 0 0 0)",
     "mask-image:linear-gradient(transparent,transparent)",
     "-webkit-mask:linear-gradient(transparent, rgba(0,0,0,0))",
     # size
@@ -130,7 +130,6 @@ HIDDEN: Final = (
     "block-size:0;overflow:hidden",
     "max-block-size:0px;overflow-y:hidden",
     "height:calc(0px);overflow:auto",
-    "contain:strict",
     # transforms
     "transform:scale(0)",
     "transform:scale(0,1)",
@@ -173,6 +172,8 @@ HIDDEN: Final = (
     "<style>.v{display:none</style><p class=v>SECRET</p>",
     "<style><!-- .v{display:none} --></style><p class=v>SECRET</p>",
     "<style>.\\76 {display:none}</style><p class=v>SECRET</p>",
+    "<style>.h-\\[0px\\] {display:none}</style><p class='h-[0px]'>SECRET</p>",
+    "<style>.v\\\\ {display:none}</style><p class='v\\'>SECRET</p>",
     "<style>@media print{.v{color:red}} .v{display:none}</style><p class=v>SECRET</p>",
     "<style>.v{display:none}.v{color:red}</style><p class=v>SECRET</p>",
     "<style>#v{display:none}.v{display:block}</style><p class=v id=v>SECRET</p>",

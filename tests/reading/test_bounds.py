@@ -170,9 +170,33 @@ _PIECES = (
 @example(["<b id={0}>", "<i id={0}>", "</b>", "<p>"])
 @example(["<b id={0}>", "<!-- </b> -->", "<p>"])
 @example(["<b id={0}>", "<span>", "<b id={0}>", "</b>", "</span>", "<p>"])
+@example(["<b id={0}>", "<p>", "<td>", "<b id={0}>", "<p>"])
+@example(["<svg>", "<p>", "<code id='{0}'>", "<p>", "</b>", "</b>"])
 def test_whatever_is_left_open_again_and_again_makes_a_tree_of_bounded_size(pieces: list[str]) -> None:
     markup = "".join("".join(pieces).format(number) for number in range(1_200))
     document = turbohtml.parse(fit(markup)[0])
+    assert sum(1 for _ in document.iter_elements()) <= 2 * MAX_NODES
+
+
+_OPENED = "".join(f"<b id={number}>" for number in range(300))
+
+
+@pytest.mark.parametrize(
+    "markup",
+    [
+        f"<p>{_OPENED}{'<html>' * 3}",
+        f"<p>{_OPENED}{'<table><td></table>' * 3}",
+        f"<p>{_OPENED}{'<table><caption>x<tr><td></table>' * 3}",
+        f"<p>{_OPENED}{'<table><td><table><td></table></table>' * 3}",
+        f"<p>{_OPENED}{'<select>' * 4}",
+        f"<p>{_OPENED}{'<svg><object>' * 3}",
+        f"<p>x<table>{_OPENED}</table>",
+        f"<p>x<table>{_OPENED}<table></table>",
+        f"<p>x<select>{_OPENED}</select>",
+    ],
+)
+def test_what_seems_to_limit_formatting_hides_none(markup: str) -> None:
+    document = turbohtml.parse(fit(markup + "<p>x" * 5_000)[0], positions=False)
     assert sum(1 for _ in document.iter_elements()) <= 2 * MAX_NODES
 
 

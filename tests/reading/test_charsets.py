@@ -6,9 +6,9 @@ import itertools
 
 import pytest
 
+from components.standard_encodings import codec
 from groundwire.reading.convert import convert
 from groundwire.reading.encoding.decode import decode
-from groundwire.reading.encoding.detect import CODECS
 
 pytestmark = pytest.mark.req("B2", "Y17")
 
@@ -72,7 +72,7 @@ def page(language: str, encoding: str, head: str = "", length: int = 1, lang: bo
         f"<!doctype html><html{attribute}><head>{head}<title>{words[:20]}</title><style>p {{ margin: 0 }}</style>"
         f"</head><body><main>{body}</main></body></html>"
     )
-    return text.encode(CODECS[encoding]), text
+    return text.encode(codec(encoding)), text
 
 
 @pytest.mark.parametrize(("language", "encoding"), PAIRS)
@@ -109,7 +109,7 @@ def test_the_header_is_wrong_and_the_page_is_right(language: str, encoding: str)
 @pytest.mark.parametrize("encoding", ["utf-16le", "utf-16be"])
 def test_a_byte_order_mark_wins(encoding: str, wrong: str) -> None:
     body, text = page("ru", encoding, f'<meta charset="{wrong}">')
-    mark = "\ufeff".encode(CODECS[encoding])
+    mark = "\ufeff".encode(codec(encoding))
     assert decode(mark + body, f"text/html; charset={wrong}").text == text
 
 
@@ -187,13 +187,13 @@ def test_serbian_and_persian_letters_are_not_taken_for_those_of_old_macs() -> No
     for text, encoding in ((serbian, "windows-1251"), (persian, "windows-1256")):
         for length in (1, 30):
             markup = "".join(f"<p>{text}</p>\n" for _ in range(length))
-            assert decode(markup.encode(CODECS[encoding]), "text/html").text == markup
+            assert decode(markup.encode(codec(encoding)), "text/html").text == markup
 
 
 def test_short_japanese_is_not_taken_for_korean() -> None:
     text = "<p>川沿いの古い鐘楼は毎時すこし遅れて鐘を打つ。直し方を知る者はもういない。</p>"
     for encoding in ("shift_jis", "euc-jp"):
-        assert decode(text.encode(CODECS[encoding]), "text/html").text == text
+        assert decode(text.encode(codec(encoding)), "text/html").text == text
 
 
 @pytest.mark.parametrize("label", ["utf-7", "x-user-defined", "rot13", "utf-16-surrogatepass", "unicode_escape"])

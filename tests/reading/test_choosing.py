@@ -20,7 +20,6 @@ from groundwire.reading.html.semantics import parse_page
 from groundwire.reading.main_content.blocks import Layout, lay_out
 from groundwire.reading.main_content.boxes import _BOX_NAME, _STEMS
 from groundwire.reading.main_content.classifier import KINDS, Forest, Model, load_model
-from groundwire.reading.main_content.context_features import SECOND
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
 from groundwire.reading.main_content.page_blocks import PageBlocks, Verdict
 from groundwire.reading.main_content.page_parts import PARTS, STEMS, part_blocks
@@ -86,7 +85,7 @@ def test_a_page_of_two_hundred_characters_is_tiny(length: int, tiny: bool) -> No
     assert choose(layout, verdict(254, 0)) == [True, tiny]
 
 
-@pytest.mark.parametrize(("best", "kept"), [(50, [True, True]), (51, [True, False])])
+@pytest.mark.parametrize(("best", "kept"), [(63, [True, True]), (64, [True, False])])
 def test_a_page_whose_best_block_is_no_content_is_kept_whole(best: int, kept: list[bool]) -> None:
     assert choose(page(f"<p>{LONG}</p>"), verdict(best, 0)) == kept
     assert choose(page("<div>other</div>"), verdict(best, 0, cut=40)) == kept
@@ -261,7 +260,7 @@ def test_what_is_said_twice(markup: str, found: list[int]) -> None:
 def facts(**columns: bytes) -> ElementFacts:
     """Return facts of two blocks of 10 and 30 characters, all columns 0 but those that are given."""
     rows = [columns.get(name, b"\0\0") for name in FEATURES]
-    return ElementFacts(rows, [], [], [], [], [], [], [], [10, 30], [False, False], [])
+    return ElementFacts(rows, [10, 30], [])
 
 
 def test_a_pages_kind_is_told_by_its_own_features_and_the_average_of_its_content() -> None:
@@ -311,25 +310,18 @@ def forest(base: int, zero: int, *steps: tuple[int, int, int]) -> Forest:
     return Forest(questions, tuple(((0, at, step[2]),) for at, step in enumerate(steps)), base, 100.0, zero)
 
 
-def test_the_kinds_are_weighed_by_their_odds_and_told_to_the_second_forest() -> None:
+def test_the_kinds_are_weighed_by_their_odds() -> None:
     layout, built = page(f"<p>{LONG}</p>"), load_model()
     totals = (300, 100, 200, 150, 120, 110, 130)  # 100 units are one of the log odds
     kinds = tuple(forest(base, 100) for base in totals)
     cuts = (100.0, 40.0, 60.0, 80.0, 20.0, 10.0, 30.0)
     odds = [exp((total - 100) / 100) for total in totals]
     shares = [one / sum(odds) for one in odds]
-    facts = describe(layout, built.lexicon)
-    first = len(facts.columns) + len(SECOND)
-    codes = [round(200 * share) for share in shares]
-    for at, code in enumerate(codes):
-        for threshold, above in ((code - 1, True), (code, False)):
-            second = forest(1_000, 1_000, (first + at, threshold, 5_000))
-            model = Model(built.lexicon, built.first, kinds, second, cuts)
-            found = judge(layout, model)
-            assert found.scores == [254 if above else 127] * 2
-            assert found.kinds == pytest.approx(shares)
-            assert found.cut == pytest.approx(sum(map(mul, shares, cuts)))
-            assert list(found.names) == facts.names
+    found = judge(layout, Model(built.lexicon, forest(1_000, 1_000), kinds, cuts))
+    assert found.scores == [127] * 2
+    assert found.kinds == pytest.approx(shares)
+    assert found.cut == pytest.approx(sum(map(mul, shares, cuts)))
+    assert list(found.names) == describe(layout, built.lexicon).names
 
 
 def test_the_page_says_to_the_forests_of_kinds_what_its_content_is_like() -> None:
@@ -339,7 +331,7 @@ def test_the_page_says_to_the_forests_of_kinds_what_its_content_is_like() -> Non
     asked = forest(1_000, 1_000, (len(row) - 1, row[-1] - 1, 300))
     surely = forest(60_000, 1_000)
     for first, share in ((surely, (1 + 6 * exp(-3)) ** -1), (forest(0, 60_000), 1 / 7)):
-        model = Model(built.lexicon, first, (asked, *[forest(1_000, 1_000)] * 6), surely, (0.0,) * 7)
+        model = Model(built.lexicon, first, (asked, *[forest(1_000, 1_000)] * 6), (0.0,) * 7)
         assert judge(layout, model).kinds[0] == pytest.approx(share)
 
 
@@ -350,7 +342,7 @@ def test_a_page_with_prose_has_more_than_menus_however_low_its_scores(texts: int
     keep = choose(lay_out(turbohtml.parse(markup)), verdict(1, 1, 1, *[20] * texts, 2))
     assert keep == ([False] * 3 + [True] * texts + [False] if texts == 5 else [True] * 8)
     built, low = load_model(), forest(1_000, 1_400)
-    found = select_main(turbohtml.parse(markup), Model(built.lexicon, low, (low,) * 7, low, (100.0,) * 7))
+    found = select_main(turbohtml.parse(markup), Model(built.lexicon, low, (low,) * 7, (100.0,) * 7))
     assert (found.best >= MENUS_ONLY) is (texts == 5)
 
 
@@ -416,7 +408,7 @@ def test_a_page_is_told_by_its_best_block_and_its_parts_are_left_out() -> None:
     built = load_model()
     even = forest(1_000, 1_000)
     kinds = (forest(2_000, 1_000), *[even] * 6)  # an article, most probably
-    model = Model(built.lexicon, even, kinds, even, (100.0,) * 7)
+    model = Model(built.lexicon, even, kinds, (100.0,) * 7)
     page_of = f"<body><main><p>{{}}</p></main><div class=comments><p>{LONG}</p></div></body>"
     for text, whole, best in (("z" * 300, False, 127 / 254), ("z" * 100, True, 1.0)):
         found = select_main(turbohtml.parse(page_of.format(text)), model)
@@ -432,7 +424,8 @@ def test_a_page_of_which_something_is_left_out_is_not_whole() -> None:
         f"<p>The harbour of the town number {at} was dredged in the spring of that year.</p>" for at in range(9)
     )
     menu = "".join(f'<li><a href="/{number}">Menu {number}</a></li>' for number in range(20))
-    assert not select_main(turbohtml.parse(f"<body><ul>{menu}</ul><main>{prose}</main></body>")).is_complete
+    with_footer = f"<body><main><h1>Harbours</h1>{prose}</main><footer class=footer><ul>{menu}</ul></footer></body>"
+    assert not select_main(turbohtml.parse(with_footer)).is_complete
     assert select_main(turbohtml.parse(f"<body><main>{prose}</main></body>")).is_complete
 
 
@@ -842,7 +835,7 @@ _RECIPE = """{"@type": "Recipe", "recipeIngredient": ["200 g rye flour", ["Salt"
 def test_the_ingredients_and_steps_that_structured_data_state_are_kept(markup: str, kept: str) -> None:
     source = f'<script type="application/ld+json">{_RECIPE}</script><body>{FILLER}{markup}'
     document = parse_page(source)
-    stated = stated_content(things(document), document, source)
+    stated = stated_content(things(document), document)
     layout = lay_out(document)
     layout.stated = stated
     assert apply("stated content", layout, [True] + [False] * len(kept)) == [True, *(sign == "1" for sign in kept)]
@@ -855,7 +848,7 @@ def test_stated_answers_are_kept_but_on_the_page_of_a_product(kind: str, kept: b
     markup = f"<body>{FILLER}<p>It leaves at ten, or at eleven.</p>"
     document = parse_page(markup)
     layout = lay_out(document)
-    layout.stated = stated_content([asked], document, markup)
+    layout.stated = stated_content([asked], document)
     assert apply("stated content", layout, [True, False], kind) == [True, kept]
 
 
@@ -1058,7 +1051,7 @@ def test_copies_are_a_part_too() -> None:
 def test_posts_of_a_forum_lose_their_bylines_if_these_are_not_wanted() -> None:
     built, even = load_model(), forest(1_000, 1_000)
     kinds = tuple(forest(2_000 if kind == "forum" else 1_000, 1_000) for kind in KINDS)
-    model = Model(built.lexicon, even, kinds, even, (100.0,) * 7)
+    model = Model(built.lexicon, even, kinds, (100.0,) * 7)
     for parts, names, times in (({}, 3, 3), ({"bylines": False}, 0, 3), ({"dates": False}, 3, 0)):
         posts = "".join(
             f"<div class=post><p class=author>Ada</p><p class=date>{n} May 2024</p><p>{n} {LONG * 3}</p></div>"
@@ -1165,12 +1158,29 @@ def test_an_article_keeps_its_notes_though_they_are_at_its_end_and_only_links() 
 
 
 @pytest.mark.parametrize(
+    ("mark", "note", "kept"),
+    [
+        ("<a href=https://a.example/x#anchor-1>1</a>", True, True),
+        ("<a href='#anchor-1'>1</a>", True, True),
+        ("<a href='#anchor-1'>1</a>", False, False),
+        ("<a href=/next>1</a>", True, False),
+        ("<a href='#top'>Back to the top</a>", True, False),
+        ("<a href='#slide-2'>Next</a>", True, False),
+        ("<a href='/list#facet'>(104)</a>", True, False),
+    ],
+)
+def test_the_mark_of_a_kept_note_is_kept(mark: str, note: bool, kept: bool) -> None:
+    layout = page(f"<p>{LONG}</p><div>{mark}<div><p>{LONG}</p></div></div>")
+    assert apply("marks of notes", layout, [True, True, False, note]) == [True, True, kept, note]
+
+
+@pytest.mark.parametrize(
     ("kind", "there"), [("article", False), ("product", False), ("listing", False), ("service", True)]
 )
 def test_the_heading_of_a_part_that_is_left_out_goes_with_it(kind: str, *, there: bool) -> None:
     built, even = load_model(), forest(1_000, 1_000)
     kinds = tuple(forest(20_000 if one == kind else 1_000, 1_000) for one in KINDS)
-    model = Model(built.lexicon, even, kinds, even, (100.0,) * 7)
+    model = Model(built.lexicon, even, kinds, (100.0,) * 7)
     names = "".join(f"<li><a href=/{name}>{name}</a></li>" for name in ("Red", "Blue", "Green", "Violet"))
     markup = f"<h1>Marsh</h1>{PROSE}<section><h3>Colors</h3><ul class=filters>{names}</ul></section>"
     found = select_main(turbohtml.parse(f"<body>{markup}</body>"), model, parts={"filters": False})

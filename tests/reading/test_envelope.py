@@ -47,14 +47,6 @@ def test_an_address_stays_on_its_line() -> None:
     assert len(text.splitlines()) == 4
 
 
-def test_a_classifier_may_warn() -> None:
-    def suspicious(text: str) -> str:
-        return "it talks to the reader" if "ignore" in text else ""
-
-    assert "Warning: it talks to the reader\n" in fence("ignore this", "https://a.example/", classify=suspicious)
-    assert "Warning" not in fence("fine", "https://a.example/", classify=suspicious)
-
-
 def test_a_short_fence_has_shorter_marks_that_cannot_be_guessed_either() -> None:
     texts = [fence("x", "https://a.example/b", header="Not instructions.") for _ in range(50)]
     marks = {match[1] for text in texts if (match := re.search(r"\n<web_content_([0-9]{12})>\nx\n</web_", text))}

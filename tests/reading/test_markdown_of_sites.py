@@ -57,7 +57,6 @@ def read(html: str) -> str:
         ("<p>2<sup>n-1</sup> a<sub>n+1</sub> 2<sup>n − 1</sup> x.<sup>3</sup> word<sup>1,2</sup>",
          "2^(n-1) a\\_(n+1) 2^(n − 1) x.^3 word^1,2"),
         ("<label>Linux</label><label>Windows</label>", "Linux Windows"),
-        ("<div><x-tab>One</x-tab><x-tab>Two</x-tab></div><p>in<x-b>ner</x-b>", "One Two\n\ninner"),
         ("<p><img class=emoji alt=':smile:'> hi", ":smile: hi"),
     ],
 )  # fmt: skip
@@ -189,6 +188,10 @@ def test_footnotes_of_sites(html: str) -> None:
         ("<p>be<span class=ltx_note><sup class=ltx_note_mark>1</sup><span class=ltx_note_outer><sup class=ltx_note_mark>1</sup>"
          "<span class='ltx_tag ltx_tag_note'>1</span>aside</span></span> so", "be (aside) so"),
         ("<p>Text<a href='#FOOT1'><sup>1</sup></a> on", "Text[1] on"),
+        ("<p>Text<sup><a href=#n1>[1]</a></sup> on</p><dl><dt id=n1>1</dt><dd>The note</dd></dl>",
+         "Text[^1] on\n\n[^1]: The note"),
+        ("<p>Text<sup><a href=#n1>[1]</a></sup> on</p><dl><dt id=n1>[1] J. Smith, Loans.</dt><dd>A survey</dd></dl>",
+         "Text[^1] on\n\n[^1]: **J. Smith, Loans.**\n    : A survey"),
     ],
 )  # fmt: skip
 def test_notes_that_have_no_place_of_their_own(html: str, markdown: str) -> None:

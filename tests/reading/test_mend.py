@@ -35,6 +35,8 @@ def test_a_frame_that_ends_in_a_slash_does_not_take_the_rest_of_the_page() -> No
     for end in ("/>", "/> ", "></iframe>"):
         document = parse_page(f"<body>{frame.format(end)}<p>{_TEXT}</p></body>")
         assert "last trip" in "".join(paragraph.text for paragraph in document.find_all("p"))
+    capitals = parse_page(f"<BODY>{frame.format('/>').upper()}<P>{_TEXT}</P></BODY>")
+    assert "last trip" in "".join(paragraph.text for paragraph in capitals.find_all("p"))
     outside = parse_page(f"<body><iframe src=/count /><p>{_TEXT}</p></body>")  # what a browser does
     assert not outside.find_all("p")
 

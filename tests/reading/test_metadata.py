@@ -441,6 +441,7 @@ _OTHER = {"@type": "Article", "url": "https://www.daily.example/other", "dateMod
         (page("", "<time class='entry-date published' datetime=2024-05-04>May 4, 2024</time>"
               "<time class=updated datetime=2024-06-07>June 7, 2024</time>"), ("2024-05-04", "2024-06-07")),
         (page("", "<p>Published 4 May 2024. Last updated: 7 June 2024</p>"), ("2024-05-04", "2024-06-07")),
+        (page("", "<p>GÜNCELLEME TARİHİ 7.06.2024 YAYIN TARİHİ 4.05.2024</p>"), ("2024-05-04", "2024-06-07")),
         (page("", "<p>Updated <time datetime=2024-06-07>June 7, 2024</time></p>", _OUT),
          ("2024-05-04T08:00:00Z", "2024-06-07")),
         (page("", "", _OUT, "<footer>Last updated on June 7, 2024</footer>"), ("2024-05-04T08:00:00Z", "2024-06-07")),
@@ -521,6 +522,14 @@ def test_the_day_of_a_job_is_that_on_which_it_was_posted() -> None:
 )  # fmt: skip
 def test_the_authors_near_the_heading(html: str, author: str | None) -> None:
     assert extract(html, URL).author == author
+
+
+@pytest.mark.parametrize(("last", "author"), [("Jo Doe", "Jo Doe"), ("Al Roe", None)])
+def test_far_below_the_heading_the_first_day_counts_and_an_author_of_all(last: str, author: str | None) -> None:
+    posts = (("Jo Doe", 4), ("Jo Doe", 6), ("Jo Doe", 3), (last, 5))
+    below = [f"<b class=author>{name}</b><i class=date>{day} May 2024</i>{_FILLER}" for name, day in posts]
+    extracted = extract(page("", "", end="".join(below)), URL)
+    assert (extracted.author, extracted.published) == (author, "2024-05-04")
 
 
 @pytest.mark.parametrize(

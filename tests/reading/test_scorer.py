@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.reading.main_content.classifier import Forest, RowScorer, Step
+from groundwire.reading.main_content.classifier import Forest, Step
 
 _QUESTIONS = ((0, 10, True), (0, 10, False), (1, 100, True), (1, 253, False), (2, 0, True))
 _TREES: tuple[tuple[Step, ...], ...] = (
@@ -39,8 +38,7 @@ def test_totals_are_those_of_the_trees(rows: list[tuple[int, int, int]], times: 
     columns = [bytes(column) for column in zip(*rows, strict=True)]
     expected = [_by_hand(row) for row in rows]
     assert list(_FOREST.totals(columns)) == expected
-    both = RowScorer((_FOREST, _FOREST))
-    assert [both.totals(row) for row in rows[:40]] == [[total, total] for total in expected[:40]]
+    assert list(map(_FOREST.total, rows)) == expected
 
 
 @given(_ROWS)
@@ -54,10 +52,3 @@ def test_chances_grow_with_totals(rows: list[tuple[int, int, int]]) -> None:
 
 def test_no_columns_no_totals() -> None:
     assert list(_FOREST.totals([])) == []
-
-
-def test_a_row_is_not_scored_by_larger_trees() -> None:
-    steps: tuple[Step, ...] = tuple((at, 4 if at % 2 else 0, 1) for at in range(8))
-    assert RowScorer((Forest(_QUESTIONS, (steps[:7],), 0, 1.0, 0),)).totals((0, 0, 0)) == [7]
-    with pytest.raises(ValueError, match="9 leaves"):
-        RowScorer((Forest(_QUESTIONS, (steps,), 0, 1.0, 0),))

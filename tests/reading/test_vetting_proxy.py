@@ -24,7 +24,7 @@ from groundwire.reading.browser.vetting_proxy import VettingProxy
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import parse_url
 from groundwire.testing import EmulatedResponse, InjectedFault
-from world import World, wire_faults
+from world import World, wait_until_idle, wire_faults
 from world.socks import SocksServer
 
 
@@ -179,7 +179,7 @@ async def test_closing_ends_what_is_under_way(site: Application) -> None:
         await asyncio.to_thread(site.wait_for_requests, 1)
         proxy.close()
         assert await waiting == b""
-    await asyncio.to_thread(site.wait_until_idle)
+    await asyncio.to_thread(wait_until_idle, site)
 
 
 @pytest.mark.req("B3")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from collections.abc import Iterable
 
 import pytest
@@ -76,6 +78,7 @@ def test_a_page_that_hides_nothing_warns_of_nothing() -> None:
         "<div id=root style='visibility:hidden'><article><p>{}</p></article></div>",
         "<div class=page style='display:none'><h1>Title</h1><p>{}</p></div>",
         "<p data-aos=fade-up style='opacity:0'>{}</p>",
+        "<div data-aos=fade-left style='transform:translateX(-2000px)'><p style='margin:0'>{}</p></div>",
         "<p style='opacity:0;transform:translateY(30px)'>{}</p>",
         "<p class='wow fadeIn' style='visibility:hidden'>{}</p>",
         "<div role=tabpanel hidden>{}</div>",
@@ -345,6 +348,30 @@ def test_many_different_rules_take_linear_work_and_memory(rule: str, content: st
     assert memory(lambda: _seen(page(4_000))) < 20_000_000
 
 
+def test_the_sheets_of_a_shadow_tree_are_not_read_for_those_around_it() -> None:
+    def page(depth: int) -> str:
+        inside = "<style>i{color:red}</style>" * 100 + "<p>text</p>"
+        return "<div><template shadowrootmode=open>" * depth + inside + "</template></div>" * depth
+
+    assert growth(lambda depth: _seen(page(depth)), 50, 200) < 6
+    assert memory(lambda: _seen(page(200))) < 5_000_000
+
+
+@pytest.mark.parametrize("name", ["title", "TITLE", r"\74 itle", "*|title"])
+def test_attributes_of_a_shadow_tree_are_searched_a_limited_number_of_times(name: str) -> None:
+    rules = f"[{name}*=aab] p{{color:red}}" * 1_000
+    text = f"<div title={'a' * 100_000}>{'<p>a</p>' * 500}</div>"
+    page = _parse(f"<x-a><template shadowrootmode=open><style>{rules}</style>{text}</template></x-a>")
+    calls = Counter[str]()
+    before = sys.getprofile()
+    sys.setprofile(lambda _, event, call: calls.update((call.__name__,) if event == "c_call" else ()))
+    try:
+        drop_unseen(page)
+    finally:
+        sys.setprofile(before)
+    assert calls["select"] < 100
+
+
 def test_the_color_of_nested_boxes_is_looked_for_once_on_each_path() -> None:
     def page(depth: int) -> str:
         boxes = "".join(f"<div class=b{number % 2}>a" for number in range(depth))
@@ -361,6 +388,14 @@ def test_rules_for_the_same_elements_have_a_limit(selector: str) -> None:
 
     assert read_styles(page(2_500)).incomplete
     assert not read_styles(page(250)).incomplete
+
+
+def test_needless_brackets_around_a_selector_take_no_steps() -> None:
+    names = [f"peer-checked:top-{number}" for number in range(60)]  # as Tailwind 4 writes them
+    selectors = (name.replace(":", "\\:") for name in names)
+    rules = "".join(f":is(:where(.peer):checked ~ .{selector}){{top:0}}" for selector in selectors)
+    rows = "".join(f"<p class='{names[number % 60]}'>b" for number in range(1_000))
+    assert not read_styles(_parse(f"<style>{rules}.v{{display:none}}</style>{rows}<p class=v>c")).incomplete
 
 
 def test_the_same_rules_differ_by_what_is_inherited() -> None:

@@ -208,7 +208,7 @@ async def test_a_page_reaches_nothing_that_is_forbidden(make: Make, site: Applic
     site.pages["/attack"] = EmulatedResponse.html(attacking_page(forbidden.port))
     worker = worker_script(forbidden.port).encode()
     site.pages["/worker.js"] = EmulatedResponse(body=worker, content_type="text/javascript")
-    async with make(images=True) as web:
+    async with make() as web:
         page = await web.open_page(site.named_url + "/attack")
     assert "stand there from the beginning" in page.content
     assert "SECRET" not in page.content
@@ -233,7 +233,7 @@ async def test_a_page_reaches_no_allowed_origin_but_its_own(make: Make, site: Ap
     site.pages["/attack"] = EmulatedResponse.html(shell(f"{ways} {FILL} setTimeout(fill, 300)"))
     site.pages["/leads-there"] = EmulatedResponse.redirect(f"{inner.url}/redirected")
     site.pages["/goes-there"] = EmulatedResponse.html(shell(f"location = '{inner.url}/navigated'"))
-    async with make(origins=(site.url, inner.url), images=True) as web:
+    async with make(origins=(site.url, inner.url)) as web:
         page = await web.open_page(site.url + "/attack")
         assert PARAGRAPHS[0] in page.content
         (refused,) = (warning for warning in page.warnings if "not allowed" in warning)

@@ -75,7 +75,7 @@ async def test_it_reads_what_scripts_make_and_reaches_nothing_else(make: Make, s
         site.pages["/worker.js"] = EmulatedResponse(
             body=worker_script(forbidden.port).encode(), content_type="text/javascript"
         )
-        async with make(images=True) as web:
+        async with make() as web:
             for path in ("/late", "/now"):
                 page = await web.open_page(site.url + path)
                 assert (page.reader, page.title) == ("crawl4ai", "The orchard")

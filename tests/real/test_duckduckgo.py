@@ -13,7 +13,6 @@ from components.wire import Wire
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     AllProvidersFailed,
-    ConfigurationError,
     ProviderBlocked,
     ProviderError,
     ProviderTimeout,
@@ -172,32 +171,6 @@ async def test_calls_beyond_the_cap_wait_and_end_at_their_deadline(ddgs_wire: Wi
     await asked.aclose()
 
 
-async def test_the_next_backend_is_asked_when_one_refuses(ddgs_wire: Wire) -> None:
-    ddgs_wire.rows = ROWS
-    ddgs_wire.handler, good = (lambda _: None), ddgs_wire.handler
-    refused: list[str] = []
-
-    def handler(request: Any) -> Any:
-        if request.host == "html.duckduckgo.com":
-            refused.append(request.host)
-            return None
-        return good(request)
-
-    ddgs_wire.handler = handler
-    asked = provider(ddgs_wire, backends=("duckduckgo", "mojeek"))
-    assert len(await asked.search("x")) == len(ROWS)
-    await asked.aclose()
-    assert refused
-
-
-@pytest.mark.parametrize("backend", ["brave", "duckduckgo", "mojeek", "startpage", "wikipedia", "yahoo"])
-async def test_every_backend_can_be_asked(ddgs_wire: Wire, backend: str) -> None:
-    ddgs_wire.rows = ROWS
-    asked = provider(ddgs_wire, backends=(backend,))
-    assert await asked.search("query")
-    await asked.aclose()
-
-
 @pytest.mark.parametrize("variable", ["HTTPS_PROXY", "https_proxy", "ALL_PROXY", "DDGS_PROXY", "PRIMP_PROXY"])
 async def test_a_proxy_of_the_environment_is_not_used(
     ddgs_wire: Wire, variable: str, monkeypatch: pytest.MonkeyPatch
@@ -208,9 +181,3 @@ async def test_a_proxy_of_the_environment_is_not_used(
         await asked.search("x", deadline=Deadline.after(2))
     await asked.aclose()
     assert ddgs_wire.log == []
-
-
-@pytest.mark.parametrize("backends", [("gogle",), ("google",), ("DuckDuckGo",), ("auto",), ()])
-def test_a_backend_that_ddgs_does_not_have_is_refused_at_once(ddgs_wire: Wire, backends: tuple[str, ...]) -> None:
-    with pytest.raises(ConfigurationError, match="is not an engine of ddgs"):
-        web(ddgs_wire, backends=backends)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import re
 import subprocess
 from collections.abc import Callable, Iterator
@@ -76,7 +77,8 @@ async def test_it_is_scraped_and_the_guides_questions_have_answers(
     assert prometheus.query(share) == {"{}": pytest.approx(0.25)}
     ((labels, seconds),) = prometheus.query(slowest).items()
     assert labels == '{"provider": "searxng"}'
-    assert 0 < seconds < 10
+    assert math.isfinite(seconds)  # and not NaN, as without observations; how long a search took is the machine's
+    assert seconds > 0
 
 
 def test_its_own_tool_finds_nothing_to_mend(metrics: Metrics) -> None:

@@ -83,12 +83,6 @@ class TestRedis(StoreSuite):
             await store.aclose()
 
 
-class TestRedisProcesses(FleetSuite):
-    @pytest.fixture
-    def url(self, redis_url: str) -> str:
-        return redis_url
-
-
 @pytest.fixture
 def upstream() -> Iterator[Upstream]:
     server = Upstream()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -1014,7 +1014,7 @@ async def test_operations_along_with_a_new_value_are_answered(cache: Cache) -> N
     assert (await call()).also == ()
 
 
-class Broken:
+class Broken(Store):
     """A store that cannot do anything."""
 
     def __init__(self) -> None:
@@ -1039,9 +1039,6 @@ class Broken:
         raise self._failure()
 
     async def delete(self, key: str) -> None:
-        raise self._failure()
-
-    def scan(self, prefix: str) -> AsyncGenerator[str, None]:
         raise self._failure()
 
     async def aclose(self) -> None:
@@ -1160,7 +1157,7 @@ def test_whatever_is_kept_under_a_key_fails_no_call(data: bytes) -> None:
     asyncio.run(run())
 
 
-class Watched:
+class Watched(Store):
     """A store that gives way before and after each operation, as a real one may, and notes the leases."""
 
     def __init__(self, store: Store) -> None:
@@ -1202,9 +1199,6 @@ class Watched:
 
     async def delete(self, key: str) -> None:
         await self._slowly(self.store.delete(key))
-
-    def scan(self, prefix: str) -> AsyncGenerator[str, None]:
-        return self.store.scan(prefix)
 
     async def aclose(self) -> None:
         await self.store.aclose()

@@ -260,21 +260,6 @@ def test_however_often_a_provider_fails_there_is_a_row_that_suffices() -> None:
     assert watched.names() == "bca"
 
 
-@pytest.mark.req("B1")
-def test_the_share_of_answers_that_others_contradict_is_learned() -> None:
-    watched = Watched()
-    assert watched.health.false_empties("a") == 0.01
-    watched.health.contradict("a")
-    assert watched.health.false_empties("a") == 0.05
-    for _ in range(100):
-        watched.health.contradict("a")
-        watched.answer()
-    assert watched.health.false_empties("a") == pytest.approx(0.49, abs=0.02)
-    for _ in range(200):
-        watched.answer()
-    assert watched.health.false_empties("a") == 0.01
-
-
 @pytest.mark.parametrize(("said", "believed"), [(7.0, 7.0), (59.0, 59.0), (61.0, 60.0), (1e9, 60.0)])
 def test_a_cooldown_is_never_longer_than_the_provider_says(said: float, believed: float) -> None:
     watched = Watched()

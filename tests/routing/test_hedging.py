@@ -314,14 +314,6 @@ async def test_cancelling_leaves_no_call_behind() -> None:
     assert len(asyncio.all_tasks()) == 1
 
 
-def test_the_modes_change_the_numbers() -> None:
-    modes = [HedgePolicy.of(latency) for latency in ("normal", "fast", "fastest")]
-    assert [(mode.quantile, mode.extra_paid) for mode in modes] == [(0.95, 0.1), (0.9, 0.1), (0.75, 0.25)]
-    strict = HedgePolicy.of("fastest", "strict")
-    assert (strict.extra_paid, strict.extra_paid_burst) == (0.025, 1.0)
-    assert HedgePolicy.of() == HedgePolicy()
-
-
 def test_the_numbers_are_those_that_the_simulation_chose() -> None:
     policy = HedgePolicy()
     assert (policy.quantile, policy.free_quantile) == (0.95, 0.5)

@@ -734,20 +734,6 @@ def test_the_defaults_of_the_policy() -> None:
     assert tuple(HedgePolicy()) == (
         0.95, 0.5, 0.15, 1.5, 2.0, 4.0, 0.8, 0.10, 8.0, 3, 3, 0.20, 10.0, 0.1, 0.5, 32, 3, 1.0
     )  # fmt: skip
-    modes = {
-        (latency, cost): (policy.quantile, policy.extra_paid, policy.extra_paid_burst)
-        for latency in ("normal", "fast", "fastest")
-        for cost in ("normal", "strict")
-        for policy in [HedgePolicy.of(latency, cost)]
-    }
-    assert modes == {
-        ("normal", "normal"): (0.95, 0.10, 8.0),
-        ("fast", "normal"): (0.90, 0.10, 8.0),
-        ("fastest", "normal"): (0.75, 0.25, 8.0),
-        ("normal", "strict"): (0.95, 0.01, 1.0),
-        ("fast", "strict"): (0.90, 0.01, 1.0),
-        ("fastest", "strict"): (0.75, 0.025, 1.0),
-    }
 
 
 @virtually

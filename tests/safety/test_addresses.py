@@ -168,11 +168,10 @@ def test_a_mapped_address_is_judged_by_what_it_carries() -> None:
     assert not is_public("::ffff:10.0.0.1")
 
 
-def test_nat64_is_opened_by_a_switch_and_judged_by_what_it_carries() -> None:
-    assert is_public("64:ff9b::8.8.8.8", allow_nat64=True)
-    assert not is_public("64:ff9b::10.0.0.1", allow_nat64=True)
-    assert not is_public("64:ff9b::169.254.169.254", allow_nat64=True)
-    assert not is_public("64:ff9b:1::8.8.8.8", allow_nat64=True)
+def test_nat64_is_not_public_whatever_it_carries() -> None:
+    assert not is_public("64:ff9b::8.8.8.8")
+    assert not is_public("64:ff9b::10.0.0.1")
+    assert not is_public("64:ff9b:1::8.8.8.8")
 
 
 @pytest.mark.parametrize("network", METADATA, ids=str)

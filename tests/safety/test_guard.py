@@ -133,13 +133,11 @@ async def test_answers_that_refuse_a_name_say_nothing_of_themselves(answers: lis
     assert str(caught.value) == "This address is not allowed: only public web addresses may be opened."
 
 
-async def test_nat64_by_a_switch() -> None:
-    guard = Guard(resolver=Names(six_example=["64:ff9b::808:808"], bad_example=["64:ff9b::a00:1"]), allow_nat64=True)
-    assert await guard.resolve("six.example", 443) == ("64:ff9b::808:808",)
-    assert guard.permits("64:ff9b::808:808", 443)
-    assert not guard.permits("64:ff9b::a00:1", 443)
+async def test_nat64_is_refused() -> None:
+    guard = Guard(resolver=Names(six_example=["64:ff9b::808:808"]))
+    assert not guard.permits("64:ff9b::808:808", 443)
     with pytest.raises(BlockedAddress):
-        await guard.resolve("bad.example", 443)
+        await guard.resolve("six.example", 443)
 
 
 async def test_a_literal_needs_no_look_up() -> None:

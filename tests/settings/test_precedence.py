@@ -43,8 +43,6 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "read.crawl_delay": (1.5, 2.5, 3.5, 4.5, 5.5),
     "read.max_per_host": (1, 2, 3, 4, 5),
     "read.max_document_bytes": (2001, 2002, 2003, 2004, 2005),
-    "search.latency": ("normal", "fast", "fastest", "fast", "fastest"),
-    "search.cost": ("normal", "strict", "normal", "strict", "normal"),
     "search.strategy": ("hedge", "fuse", "fallback", "hedge", "fuse"),
     "session.max_searches": (1, 2, 3, 4, 0),
     "session.max_cost_usd": (1.0, 2.0, 3.0, 4.0, 0.5),

@@ -27,20 +27,17 @@ def test_its_commands_run(world: World, tmp_path: Path, monkeypatch: pytest.Monk
         "PYTHON_KEYRING_BACKEND": "keyring.backends.fail.Keyring",
         "GROUNDWIRE_STORAGE_URL": "memory://",
         "BRAVE_API_KEY": "test-key",
-        "KEY_ONE": "test-key",
-        "KEY_TWO": "test-key",
     }
     for name in ("brave", "tavily", "duckduckgo_lite"):
         environment[f"GROUNDWIRE_PROVIDERS_{name.upper()}_BASE_URL"] = world.service(name).url
     lines = [line for block in blocks("sh") for line in block.splitlines()]
-    assert len(lines) > 5
+    assert lines
     for line in lines:
-        command, _, given = line.partition(" < ")
-        words = [word.replace("http://127.0.0.1:8888", world.searxng.url) for word in shlex.split(command)]
+        words = shlex.split(line)
         assert words[0] == "groundwire"
         if words[1:] == ["doctor"]:
             words.append("--offline")  # it would ask DuckDuckGo itself
-        done = CliRunner(env=environment).invoke(group, words[1:], input="test-key\n" if given else None)
+        done = CliRunner(env=environment).invoke(group, words[1:])
         expected = (0, 1) if words[1] == "doctor" else (2,) if words[1:] == ["setup"] else (0,)
         assert done.exit_code in expected, (line, done.output)
 

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import SecretStr
 
-from groundwire.doctor.files import line_of
 from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.settings import Settings
 from groundwire.setup import FileKeeper, SetupPlan, clean_key, commit, load_offers, setup_schema, with_values
@@ -115,17 +114,6 @@ def test_a_draft_of_what_is_no_settings_file(text: str) -> None:
         with_values(text, {"search.providers": ["brave"]})
 
 
-@given(TABLES)
-def test_the_line_of_every_key_is_found(tables: dict[str, Any]) -> None:
-    text = tomlkit.dumps(tables)
-    lines = text.split("\n")
-    for section, values in tables.items():
-        assert lines[(line_of(text, section) or 0) - 1].strip() == f"[{section}]"
-        for key in values:
-            assert lines[(line_of(text, f"{section}.{key}") or 0) - 1].startswith(f"{key} =")
-    assert line_of(text, "UPPER.case") is None
-
-
 class Broken(FileKeeper):
     """Keeps one key and then fails, as a keyring does that is locked meanwhile."""
 
@@ -161,21 +149,6 @@ async def test_a_reader_is_tried_with_a_page(world: World) -> None:
     result = await verify("jina", settings, page=world.site("docs").url)
     assert result.verdict in {"works", "failed"}
     assert jina.requests
-
-
-@pytest.mark.parametrize(
-    ("text", "line"),
-    [
-        ('a = """\n[search]\nlimit = 1\n"""\n[search]\nlimit = 2\n', 6),
-        ("a = '''one line'''\n[search]\nlimit = 2\n", 3),
-        ("[ 'search' ]\n\n\"limit\"=2", 3),
-        ("search.limit = 2", 1),
-        ("[search] # a comment\n\tlimit = 2", 2),
-        ("[search]\nother = 1", 1),
-    ],
-)
-def test_the_line_of_a_key_as_people_write_it(text: str, line: int) -> None:
-    assert line_of(text, "search.limit") == line
 
 
 async def test_a_host_that_does_not_resolve_keeps_its_spelling() -> None:

@@ -79,6 +79,35 @@ def test_statistics_read_no_row(tmp_path: Path, postgres: Postgres) -> None:
 
 
 @pytest.mark.req("B13")
+def test_a_page_is_looked_up_by_both_of_its_addresses(tmp_path: Path, postgres: Postgres) -> None:
+    tables = ExplainedSqlite(tmp_path / "archive.db", "sessions"), ExplainedPostgres(postgres.database(), "sessions")
+    for each in tables:
+        each.put(items(3_000), max_bytes=1 << 30, oldest=0)
+        page = each.newest_page("a.example/3", OPERATOR)
+        each.close()
+        assert page is not None
+        assert page.url == "https://a.example/3"
+    assert "archive_pages_by_place" in tables[0].plan
+    assert "archive_pages_by_alias" in tables[0].plan
+    assert "_place_idx" in tables[1].plan
+    assert "_alias_idx" in tables[1].plan
+
+
+@pytest.mark.req("B13")
+def test_a_list_has_each_address_once_however_many_have_it(tmp_path: Path, postgres: Postgres) -> None:
+    tables = SqliteTables(tmp_path / "archive.db", "sessions"), PostgresTables(postgres.database(), "sessions")
+    pages = [Page(url=f"https://a.example/{n}", title="A page", content="Whales", reader="local") for n in range(3)]
+    made = [page_item(pages[n], 1_700_000_000_000 + n, Owner(f"t{m}")) for n in range(3) for m in range(20)]
+    for each in tables:
+        each.put([item for item in made if item is not None], max_bytes=1 << 30, oldest=0)
+        lists = [
+            each.newest_first(limit, offset, OPERATOR) for limit, offset in ((2, 0), (2, 1), (9, 2), (0, 0), (2, 3))
+        ]
+        each.close()
+        assert [[hit.url[-1] for hit in hits] for hits in lists] == [["2", "1"], ["1", "0"], ["0"], [], []]
+
+
+@pytest.mark.req("B13")
 def test_matches_are_read_by_few_statements(postgres: Postgres) -> None:
     """One statement for each took 2 ms with 28 weeks, mostly to plan it."""
     tables = CountedPostgres(postgres.database(), "sessions")

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
 import sqlite3
-import zlib
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
@@ -76,18 +74,7 @@ async def test_what_was_shown_is_noted_as_it_is_whatever_it_holds() -> None:
         session = SessionBudget(MemoryStore(), "team", Limits(), named=named)
         await sources.number_results(session, shown, None)
         known = [(one.number, one.url, one.title, one.snippet) for one in await sources.listed(session)]
-        clean = [title.replace("\x1f", " ") for title in titles]
-        assert known == [(place + 1, f"https://w.test/{place}", title, title * 2) for place, title in enumerate(clean)]
-
-
-async def test_notes_of_an_earlier_version_are_read() -> None:
-    store = MemoryStore()
-    session = SessionBudget(store, "team", Limits())
-    name = hashlib.sha256(b"w.test:/1?").digest()[:8]
-    note = zlib.compress(b'[["https://w.test/1","","A title","A snippet",""]]', 1)
-    await store.batch([AssignNumbers("sources:team", ((name,),), note, 60.0)])
-    (known,) = await SessionSources(store).listed(session)
-    assert (known.number, known.url, known.title, known.snippet) == (1, "https://w.test/1", "A title", "A snippet")
+        assert known == [(place + 1, f"https://w.test/{place}", title, title * 2) for place, title in enumerate(titles)]
 
 
 def test_a_file_runs_as_many_statements_at_the_thousandth_search_as_at_the_first(tmp_path: Path) -> None:
@@ -98,7 +85,7 @@ def test_a_file_runs_as_many_statements_at_the_thousandth_search_as_at_the_first
     for search in range(1_000):
         statements.clear()
         names = tuple((b"%d %d" % (search, row),) for row in range(10))
-        run(writing, (AssignNumbers("s", names, b"note %d" % search, 60),), 10**9, 1_000.0, lambda found: None)
+        run(writing, (AssignNumbers("s", names, b"note %d" % search, 60),), 10**9, 1_000.0)
         counts.append(len(statements))
     writing.close()
     assert set(counts[1:]) == {counts[1]}

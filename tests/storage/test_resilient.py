@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
-from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
@@ -57,12 +57,6 @@ class Moody(MemoryStore):
         await self._mood()
         await super().delete(key)
 
-    async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
-        await self._mood()
-        async for key in super().scan(prefix):
-            yield key
-            await self._mood()
-
 
 @pytest.fixture
 def real() -> Moody:
@@ -96,7 +90,6 @@ async def test_every_call_is_answered_from_memory(store: ResilientStore, real: M
     assert not await store.lease("l", owner="other", ttl=60)
     await store.release("l", owner="one")
     assert await store.lease("l", owner="other", ttl=60)
-    assert [key async for key in store.scan("")] == ["k"]
     await store.delete("k")
     assert await store.get("k") is None
     assert real.asked == 2  # the first write and the first read; the pause keeps the others away
@@ -316,16 +309,6 @@ async def test_what_was_kept_in_an_outage_is_not_shown_in_the_next(
     real.gone = True
     await store.set("other", b"x", fresh=60)
     assert await store.get("k") is None
-
-
-async def test_a_scan_goes_on_in_memory(store: ResilientStore, real: Moody) -> None:
-    await store.set("a", b"v", fresh=60)
-    await store.set("b", b"v", fresh=60)
-    keys = store.scan("")
-    assert await anext(keys) == "a"
-    real.gone = True
-    await store.set("c", b"v", fresh=60)
-    assert [key async for key in keys] == ["c"]
 
 
 async def test_mistakes_of_the_caller_are_not_an_outage(store: ResilientStore) -> None:

@@ -17,7 +17,7 @@ import pytest
 from components.work import growth, memory
 from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
 from groundwire.testing.http_messages import Wire
-from world import World, wire_faults
+from world import World, wait_until_idle, wire_faults
 from world.bombs import bomb, bomb_fault
 from world.virtual_time import run_virtually
 
@@ -291,7 +291,7 @@ async def test_no_work_once_the_client_is_gone(world: World, url: str, raw: Raw,
         reading = asyncio.create_task(raw(url))
         await asyncio.to_thread(world.searxng.wait_for_requests, number + 1)
         reading.cancel()
-    await asyncio.to_thread(world.searxng.wait_until_idle)
+    await asyncio.to_thread(wait_until_idle, world.searxng)
     while await tasks() != before:
         pass  # a connection that has ended has a few steps to go
 

@@ -16,7 +16,7 @@ TOOLS = ("web_search", "open_page")
 
 def asked(*results: str, functions: tuple[str, ...] = TOOLS, **body: Any) -> ScriptedRequest:
     body = body or {"messages": [{"role": "user", "content": "what is rank fusion"}]}
-    return ScriptedRequest(wire="chat", model="x", functions=functions, hosted=(), results=results, body=body)
+    return ScriptedRequest(wire="chat", model="x", functions=functions, results=results, body=body)
 
 
 async def test_it_goes_from_the_question_to_a_sentence_with_its_mark(settings: Callable[..., Settings]) -> None:

@@ -13,7 +13,7 @@ import pytest
 from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
 from groundwire.testing.site import Calendar, Site
 from groundwire.testing.world import World as ShippedWorld
-from world import World, wire_faults
+from world import World, wait_until_idle, wire_faults
 
 Raw = Callable[..., Awaitable[bytes]]
 
@@ -169,7 +169,7 @@ async def test_a_connection_that_is_dropped_is_seen(world: World) -> None:
     assert world.searxng.connections == 1
     writer.close()
     await writer.wait_closed()
-    await asyncio.to_thread(world.searxng.wait_until_idle)
+    await asyncio.to_thread(wait_until_idle, world.searxng)
     assert world.searxng.connections == 0
 
 

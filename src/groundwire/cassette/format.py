@@ -142,14 +142,9 @@ def _body(packed: Mapping[str, Any]) -> bytes:
     return b""
 
 
-def to_line(exchange: Exchange, number: int) -> dict[str, Any]:
-    """Return an exchange as the JSON object of its line.
-
-    Args:
-        exchange: The exchange, without secrets.
-        number: Its place in the file, from 1.
-    """
-    line: dict[str, Any] = {"seq": number, "kind": exchange.kind, "request": dict(exchange.request)}
+def to_line(exchange: Exchange) -> dict[str, Any]:
+    """Return an exchange, which has no secrets, as the JSON object of its line."""
+    line: dict[str, Any] = {"kind": exchange.kind, "request": dict(exchange.request)}
     if exchange.response is not None:
         line["response"] = dict(exchange.response)
     if exchange.failure is not None:
@@ -206,8 +201,6 @@ class CassetteFile:
     def __init__(self, path: Path, *, append: bool) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._counted_bytes = 0  # bytes whose lines are already counted
-        self._lines = 0
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with self._lock, path.open("a+b") as file:
@@ -231,18 +224,7 @@ class CassetteFile:
             lock(file)
             _mend(file)
             _begin(file)
-            self._count(file)
-            file.write(_encode(to_line(exchange, self._lines)))
-
-    def _count(self, file: BinaryIO) -> None:
-        """Count the lines added since the last time, by this process and others."""
-        size = file.seek(0, os.SEEK_END)
-        if size < self._counted_bytes:  # another process replaced it
-            self._counted_bytes = self._lines = 0
-        file.seek(self._counted_bytes)
-        while piece := file.read(_STEP):
-            self._lines += piece.count(b"\n")
-        self._counted_bytes = size
+            file.write(_encode(to_line(exchange)))
 
 
 def load(path: Path) -> list[Exchange]:

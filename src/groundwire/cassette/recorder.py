@@ -29,26 +29,21 @@ class Index:
     | --- | --- | --- |
     | first | everything | |
     | then | everything, dates counted from the day of recording and of replay | "the last week" is sent as two dates |
-    | only when not strict | method and URL without parameters | a test whose words differ each time |
 
     Headers are never compared, nor is a body field that carries a timeout.
 
     Args:
         exchanges: In recorded order.
-        strict: Whether parameters and body must be the same.
     """
 
-    def __init__(self, exchanges: Iterable[Exchange], *, strict: bool) -> None:
+    def __init__(self, exchanges: Iterable[Exchange]) -> None:
         self._exact: dict[str, list[Exchange]] = {}
         self._shifted: dict[str, list[Exchange]] = {}
-        self._loose: dict[str, list[Exchange]] | None = None if strict else {}
         self._used: dict[int, int] = {}
         for exchange in exchanges:
             key = _key(exchange.kind, exchange.request)
             self._exact.setdefault(key, []).append(exchange)
             self._shifted.setdefault(_relative(key, exchange.day), []).append(exchange)
-            if self._loose is not None:
-                self._loose.setdefault(_where(exchange.kind, exchange.request), []).append(exchange)
 
     def take(self, kind: str, request: Mapping[str, Any], today: date) -> Exchange | None:
         """Return the exchange that answers a request, or None.
@@ -60,8 +55,6 @@ class Index:
         """
         key = _key(kind, request)
         exchanges = self._exact.get(key) or self._shifted.get(_relative(key, today))
-        if not exchanges and self._loose is not None:
-            exchanges = self._loose.get(_where(kind, request))
         if not exchanges:
             return None
         number = self._used.get(id(exchanges), 0)
@@ -79,11 +72,6 @@ def _without_waits(value: object) -> object:
     if not isinstance(value, dict):
         return value
     return {name: item for name, item in value.items() if not (name in _WAITS and isinstance(item, (int, float)))}
-
-
-def _where(kind: str, request: Mapping[str, Any]) -> str:
-    """Return method and URL without parameters; for clients other than HTTP, only the client."""
-    return f"{kind} {request.get('method', '')} {str(request.get('url', '')).partition('?')[0]}"
 
 
 def _relative(key: str, day: date) -> str:
@@ -116,7 +104,7 @@ def _today() -> date:
 class Cassette:
     """Responses of the outside world, recorded to a file or replayed from one.
 
-    Create one with `record`, `replay` or `auto` and pass it to a `Web`. It holds no connection, needs no closing and is
+    Create one with `record` or `replay` and pass it to a `Web`. It holds no connection, needs no closing and is
     thread-safe. Secrets are removed before anything is written.
     """
 
@@ -143,27 +131,16 @@ class Cassette:
         return cls(Path(path), file=CassetteFile(Path(path), append=append), index=None)
 
     @classmethod
-    def replay(cls, path: str | Path, *, strict: bool = True) -> Self:
+    def replay(cls, path: str | Path) -> Self:
         """Return a cassette that answers from its file. Anything else fails and never reaches the network.
 
         Args:
             path: The file.
-            strict: Whether parameters and body must be as recorded. Otherwise, a request that is not in the file gets
-                the response of the next recorded one with the same method and URL.
 
         Raises:
             ConfigurationError: the file does not exist, or is not a cassette that this version can read.
         """
-        return cls(Path(path), file=None, index=Index(load(Path(path)), strict=strict))
-
-    @classmethod
-    def auto(cls, path: str | Path) -> Self:
-        """Return a cassette that replays an existing file, or else records a new one.
-
-        Raises:
-            ConfigurationError: the file cannot be used.
-        """
-        return cls.replay(path) if Path(path).exists() else cls.record(path)
+        return cls(Path(path), file=None, index=Index(load(Path(path))))
 
     def __repr__(self) -> str:
         return f"<Cassette {'replays' if self.replaying else 'records'} {self.path}>"

@@ -83,6 +83,7 @@ LIKE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("--csv", "--tsv", "--yaml", "--xml"), "--json | jq"),
         **dict.fromkeys(("--content", "--full", "--fetch", "--read", "--open"), "groundwire open URL"),
         **dict.fromkeys(("--selector", "--css", "--xpath", "--css-selector"), "--find TEXT, or --query WORDS"),
+        **dict.fromkeys(("-o", "-O", "--output"), "> FILE"),
         **dict.fromkeys(("--first", "--lucky", "-1"), "--limit 1"),
         **dict.fromkeys(("--install-completion", "--show-completion"), "groundwire completion SHELL"),
         **dict.fromkeys(("--config", "--config-file", "-C"), "the variable GROUNDWIRE_CONFIG"),
@@ -91,6 +92,7 @@ LIKE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
         **dict.fromkeys(("-k", "--insecure", "--cacert"), "the variable SSL_CERT_FILE"),
         **dict.fromkeys(("-A", "--user-agent"), "groundwire config set network.user_agent TEXT"),
         **dict.fromkeys(("-H", "--header"), "groundwire config set network.user_agent TEXT, the only header"),
+        "--transport": "--http, or no option for standard input and output",
         **dict.fromkeys(("--bind", "--listen", "--address"), "--host"),
         **dict.fromkeys(("--proxy", "--proxies"), "groundwire config set network.proxy URL"),
         **dict.fromkeys(("--jq", "--template", "--fields"), "--json | jq"),
@@ -109,10 +111,9 @@ OTHER_OPTIONS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
             | dict.fromkeys(("-b", "--backend", "--engine", "--engines", "--providers"), "--provider")
         ),
         "question": MappingProxyType({"-q": "--quiet, or QUESTION without an option"}),
-        "urls": MappingProxyType({"-O": "--output"}),
     }
 )
-"""What options of ddgs, ddgr, googler, gh and wget are called here, by the subject of a command."""
+"""What options of ddgs, ddgr, googler and gh are called here, by the subject of a command."""
 
 LIKE_COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -206,7 +207,7 @@ class _Group(Group):
             write(f"groundwire, version {__version__}")
             ctx.exit()
         elif args[0] == "providers" and args[1:2] and args[1] in ("list", "ls", "show", "check", "test"):
-            ctx.fail(f"No such command {args[1]!r}. Did you mean 'providers', or 'providers --check'?")
+            ctx.fail(f"No such command {args[1]!r}. Did you mean 'providers', or 'doctor'?")
         elif args[0].startswith(("https://", "http://")):
             args = ["open", *args]
         elif len(args[0].split()) > 1:

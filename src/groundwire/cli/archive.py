@@ -9,12 +9,11 @@ import sys
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar
 
 import click
 
-from groundwire.cli.call_runner import each, storable
-from groundwire.cli.completion import one_of
+from groundwire.cli.call_runner import storable
 from groundwire.cli.help_pages import Command, Group
 from groundwire.cli.terminal_text import (
     ExitCode,
@@ -29,7 +28,7 @@ from groundwire.cli.terminal_text import (
     write_json,
 )
 from groundwire.errors import ConfigurationError, GroundwireError, counted
-from groundwire.models import MAX_LIMIT, Query, TimeRange
+from groundwire.models import MAX_LIMIT, Query
 from groundwire.safety.tenancy import OPERATOR
 from groundwire.settings import SearchSettings, load
 from groundwire.settings.schema import display_text
@@ -78,50 +77,20 @@ def archive() -> None:
     metavar="N",
     help=f"Maximum results, 1 to {MAX_LIMIT}.",
 )
-@click.option(
-    "-t",
-    "--time-range",
-    metavar=f"[{'|'.join(get_args(TimeRange))}]",
-    shell_complete=one_of(get_args(TimeRange)),
-    default="all",
-    help="Maximum age: a day, a week, a month, a year, or any age.",
-)
-@click.option(
-    "--after", metavar="DAY", help="Published (or, if undated, seen) on or after this day, such as 2026-01-31."
-)
-@click.option("--before", metavar="DAY", help="Published (or, if undated, seen) on or before this day.")
-@click.option(
-    "-d", "--domain", "domains", multiple=True, metavar="NAME", help="Only this domain and its subdomains; repeatable."
-)
-@click.option("-x", "--block-domain", "blocked", multiple=True, metavar="NAME", help="Exclude this domain; repeatable.")
 @_JSON
-def search(
-    query: tuple[str, ...],
-    limit: int,
-    time_range: str,
-    after: str | None,
-    before: str | None,
-    domains: tuple[str, ...],
-    blocked: tuple[str, ...],
-    as_json: bool,
-) -> None:
-    """Search archived pages and results for QUERY."""
-    filters = Query(
-        text=storable(" ".join(query)),
-        limit=limit,
-        allowed_domains=each(domains),
-        blocked_domains=each(blocked),
-        time_range=time_range,  # type: ignore[arg-type]  # judged by Query, here and below, which says what is wrong
-        published_after=after,  # type: ignore[arg-type]
-        published_before=before,  # type: ignore[arg-type]
-    )
-    hits = _run(lambda store: store.search(filters.text, viewer=OPERATOR, limit=filters.limit, filters=filters))
+def search(query: tuple[str, ...], limit: int, as_json: bool) -> None:
+    """Search archived pages and results for QUERY.
+
+    To filter by day or domain: groundwire search QUERY --provider archive, which finds only what one passage answers.
+    """
+    wanted = Query(text=storable(" ".join(query)), limit=limit)
+    hits = _run(lambda store: store.search(wanted.text, viewer=OPERATOR, limit=wanted.limit))
     if as_json:
-        write_json({"query": filters.text, "results": list(map(_plain, hits))})
+        write_json({"query": wanted.text, "results": list(map(_plain, hits))})
     else:
         _print(hits)
         if not hits:
-            write(clean(f"No archived pages or results match: {filters.text}"), err=True)
+            write(clean(f"No archived pages or results match: {wanted.text}"), err=True)
     sys.exit(ExitCode.OK if hits else ExitCode.NOTHING)
 
 

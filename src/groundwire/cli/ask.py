@@ -27,7 +27,7 @@ from groundwire.errors import counted
 from groundwire.web import Web
 
 if TYPE_CHECKING:
-    from groundwire.agent_loop import AskEvent, CitedAnswer
+    from groundwire.agent_loop import CitedAnswer
 
 __all__ = ["ask"]
 
@@ -69,9 +69,9 @@ def ask(
     """Answer QUESTION from the web, with citations that are verified against the pages.
 
     It uses the model of the settings, or of a local server (Ollama, LM Studio, llama.cpp, vLLM).
-    Without a model, it quotes the best passages. With --json and --stream, each event is a line of JSON.
+    Without a model, it quotes the best passages.
     """
-    streams = (sys.stdout.isatty() and not as_json) if stream is None else stream
+    streams = not as_json and (sys.stdout.isatty() if stream is None else stream)
 
     flow = Flow()
 
@@ -84,14 +84,16 @@ def ask(
                     return event.answer
                 if event.type in ("delta", "reset"):
                     stop_progress()
-                    _show(event, flow, as_json=as_json)
+                if event.type == "delta":
+                    flow.add(clean(event.delta))
+                elif event.type == "reset":  # what came before stays on the terminal; the answer begins below it
+                    flow.add("\n", end=True)
         raise RuntimeError("A stream of events ended without its answer.")
 
     chosen = {"answer.model": model, "answer.base_url": base_url, "search.providers": each(providers) or None}
     answer = run("Answering", {name: value for name, value in chosen.items() if value is not None}, call)
     if as_json:
-        plain = _plain(answer)
-        write_json({"type": "result", "answer": plain} if streams else plain)
+        write_json(_plain(answer))
     else:
         if streams:
             flow.add("\n\n", end=True)
@@ -100,17 +102,6 @@ def ask(
         _print(answer, by=answer.model or ("quoting passages" if quote else _NO_MODEL))
     is_complete = answer.model or answer.sources
     sys.exit(ExitCode.OK if is_complete and answer.report.supported else ExitCode.NOTHING)
-
-
-def _show(event: AskEvent, flow: Flow, *, as_json: bool) -> None:
-    """Print a piece of the text. What came before a reset stays on the terminal; the answer begins below it."""
-    if as_json:
-        write_json(asdict(event))
-        sys.stdout.flush()
-    elif event.type == "delta":
-        flow.add(clean(event.delta))
-    else:
-        flow.add("\n", end=True)
 
 
 def _plain(answer: CitedAnswer) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import re
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import pairwise
 from pathlib import Path
@@ -205,7 +205,6 @@ def _set_quiet(ctx: click.Context, param: click.Parameter, value: object) -> Non
     ctx.meta[QUIET] = value
 
 
-_OUTPUT = "groundwire.output"
 _FIELDS = re.compile(r"(title|url|snippet|content|results|published|source|citation_id)(,\w+)*")
 
 
@@ -215,18 +214,12 @@ class ToolCommand(Command):
     Args:
         failed: Makes the tool result of a failure, for `--json`; None where a failure is only printed.
         subject: The parameter with the query or URL.
-        redirects: Whether -o names a file for what is printed; otherwise the command has an -o of its own.
     """
 
-    def __init__(self, *args: Any, failed: Failed | None, subject: str, redirects: bool = True, **options: Any) -> None:
+    def __init__(self, *args: Any, failed: Failed | None, subject: str, **options: Any) -> None:
         super().__init__(*args, **options)
-        file = click.Path(dir_okay=False, path_type=Path)
         text = "Print errors only on standard error: no notes, no progress, no summary."
         self.params.append(click.Option(["--quiet"], is_flag=True, expose_value=False, callback=_set_quiet, help=text))
-        text = "Write to FILE instead of standard output."
-        output = click.Option(["-o", "--output"], type=file, metavar="FILE", expose_value=False, help=text)
-        self.params += [output] if redirects else []
-        self._redirects = redirects
         self._failed = failed
         self._subject = subject
         self._names = OPEN_PAGE if subject == "urls" else ASK if subject == "question" else SEARCH
@@ -237,15 +230,6 @@ class ToolCommand(Command):
         for word, after in pairwise([*options, ""]):
             if word == "--json" and _FIELDS.fullmatch(after):
                 raise click.UsageError("--json takes no field names. Pipe it: groundwire ... --json | jq", ctx)
-            if not self._redirects:
-                continue
-            if word in ("-o", "--output") and after not in ("", "-"):
-                ctx.meta[_OUTPUT] = after
-            elif word.startswith("--output="):
-                ctx.meta[_OUTPUT] = word.partition("=")[2]
-        is_json = any(word.startswith(("--json", "--format")) for word in options)
-        if not is_json and (file := ctx.meta.get(_OUTPUT, "")).endswith((".json", ".jsonl")):
-            raise click.UsageError(f"Without --json, {file} would contain text. Add --json.", ctx)
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -268,41 +252,12 @@ class ToolCommand(Command):
         hint = argument_hint(name, (), self._names) if option.startswith("--") else ""
         return hint and (hint if hint.endswith("?") else f"{hint}.")
 
-    def _prints_json(self, options: Sequence[str]) -> bool:
-        """Return whether the output is one JSON object, and so is an error."""
-        if all(param.name != "form" for param in self.params):
-            return "--json" in options
-        return "--format=json" in options or ("--format", "json") in pairwise(options)
-
-    def make_context(
-        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
-    ) -> click.Context:
-        """Parse the arguments; with `--json`, usage errors are JSON too."""
-        options = args[: args.index("--")] if "--" in args else list(args)
-        try:
-            return super().make_context(info_name, args, parent, **extra)
-        except click.UsageError as error:
-            if self._failed is None or not self._prints_json(options):
-                raise
-            text = f"{error.format_message().rstrip('.')}. See groundwire {info_name} --help."
-            print_json(self._failed("", GroundwireError(text)))
-            sys.exit(ExitCode.WRONG_USE)
-
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; a failure is printed to standard error, or as a tool result to standard output."""
         try:
-            if _OUTPUT not in ctx.meta:
-                return super().invoke(ctx)
-            with Path(ctx.meta[_OUTPUT]).open("w", encoding="utf-8") as file, redirect_stdout(file):
-                return super().invoke(ctx)
+            return super().invoke(ctx)
         except GroundwireError as error:
             self._end(ctx, error, exit_code(error))
-        except (OSError, click.ClickException, click.exceptions.Exit, click.Abort):
-            raise
-        except Exception as error:
-            _logger.exception("The command failed")
-            text = f"Internal error ({type(error).__name__}). Run groundwire -v ... for details."
-            self._end(ctx, GroundwireError(text), ExitCode.FAILED)
 
     def _end(self, ctx: click.Context, error: GroundwireError, code: ExitCode) -> NoReturn:
         value = ctx.params.get(self._subject) or ""

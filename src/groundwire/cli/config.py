@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
 import tomllib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from itertools import groupby
 from pathlib import Path
@@ -26,13 +25,12 @@ from groundwire.cli.terminal_text import (
 from groundwire.errors import ConfigurationError
 from groundwire.models.validators import did_you_mean
 from groundwire.providers.registry import provider_class
-from groundwire.settings import Settings, SettingValue, load, provider_rows, variable
+from groundwire.settings import SettingValue, load, provider_rows, variable
 from groundwire.settings.provider_options import provider_names, setting_key
 from groundwire.settings.schema import known_keys, parse_store_url
 from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, keys_file, places, user_file, working_folder
 from groundwire.settings.user_folders import read, user_folder
 from groundwire.storage.archive.store import archive_path
-from groundwire.web import Web
 
 __all__ = ["config"]
 
@@ -82,9 +80,9 @@ def show(everything: bool, as_json: bool) -> None:
             defaults = sum(row.origin == "default" for row in rows)
             write(f"{defaults} settings have their defaults: groundwire config show --all prints them.")
     warn(*settings.warnings)
-    skipped = asyncio.run(_skipped(settings))
     if not as_json:
-        _print_providers(settings, skipped)
+        write(f"\nYour own file: {user_file()}\nA project's file: {FILE_NAME}, or the one that {FILE_VARIABLE} names")
+        write(f"A variable, for example: {variable('search.limit')}=3")
 
 
 @config.command(short_help="Print the paths of settings, keys, cache and archive.")
@@ -182,16 +180,6 @@ def _toml(value: str) -> Any:
         return parts if len(parts) > 1 else value
 
 
-async def _skipped(settings: Settings) -> tuple[str, ...]:
-    """Return why configured providers are not used.
-
-    Raises:
-        ConfigurationError: none is left, or a setting is invalid in a way that is detected only on use.
-    """
-    async with Web(settings) as web:
-        return web.skipped
-
-
 def _print_rows(rows: Iterable[SettingValue]) -> None:
     """Print settings by section; the keys are last, without those in the keyring."""
     for section, group in groupby(rows, lambda row: row.key.rpartition(".")[0]):
@@ -200,16 +188,6 @@ def _print_rows(rows: Iterable[SettingValue]) -> None:
             faint = click.style(clean(row.origin), dim=row.origin == "default")
             write(f"  {row.key.rpartition('.')[2]:<24}  {clean(row.value) or '-'}  {faint}", hang=28)
         write()
-
-
-def _print_providers(settings: Settings, skipped: Sequence[str]) -> None:
-    for role, chain in (("Search", settings.search.providers), ("Read", settings.read.providers)):
-        ready = [name for name in chain if not any(text.startswith(f"{name} ") for text in skipped)]
-        write(f"{role} providers in use: {clean(', '.join(ready)) or 'none'}.")
-    for text in skipped:
-        write(f"Not used: {clean(text)}", hang=2)
-    write(f"\nYour own file: {user_file()}\nA project's file: {FILE_NAME}, or the one that {FILE_VARIABLE} names")
-    write(f"A variable, for example: {variable('search.limit')}=3")
 
 
 def _quoted(section: str) -> str:

@@ -147,12 +147,6 @@ _EPILOG = """Configuration of most clients, which groundwire mcp install writes:
 @click.group(cls=Group, invoke_without_command=True, short_help="Serve the tools to MCP clients.", epilog=_EPILOG)
 @click.option("--http", is_flag=True, help="Serve streamable HTTP at /mcp instead of standard input and output.")
 @search_with
-@click.option(
-    "-t",
-    "--transport",
-    type=click.Choice(["stdio", "http", "streamable-http", "sse"]),
-    help="The transport: http and streamable-http are --http, and sse is --sse.",
-)
 @click.option("--sse", is_flag=True, help="With HTTP, also serve the older SSE transport at /sse.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
@@ -162,29 +156,14 @@ _EPILOG = """Configuration of most clients, which groundwire mcp install writes:
     show_default=True,
     help="Port to listen on; 0 picks a free one.",
 )
-@click.option(
-    "--token-file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="Accept the token in this file, or in the variable GROUNDWIRE_MCP_TOKEN, as a bearer token, besides API keys.",
-)
-@click.option(
-    "--allowed-host",
-    "allowed_hosts",
-    multiple=True,
-    metavar="NAME",
-    help="Accept requests for this host name; repeatable.",
-)
 @click.pass_context
 def mcp(
     ctx: click.Context,
     http: bool,
     providers: tuple[str, ...],
-    transport: str | None,
     sse: bool,
     host: str,
     port: int,
-    token_file: Path | None,
-    allowed_hosts: tuple[str, ...],
 ) -> None:
     """Serve web_search and open_page over the Model Context Protocol.
 
@@ -193,12 +172,11 @@ def mcp(
     """
     if ctx.invoked_subcommand is not None:
         return
-    http, sse = http or transport in ("http", "streamable-http"), sse or transport == "sse"
-    for name in ("host", "port", "token_file", "allowed_hosts"):
+    for name in ("host", "port"):
         if not (http or sse) and ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
-            raise click.UsageError(f"--{name.rstrip('s').replace('_', '-')} requires --http.")
+            raise click.UsageError(f"--{name} requires --http.")
     if http or sse:
-        server_entry("mcp-http", "groundwire mcp --http")(providers, host, port, token_file, allowed_hosts, sse=sse)
+        server_entry("mcp-http", "groundwire mcp --http")(providers, host, port, sse=sse)
         return
     from groundwire.mcp_server.stdio import check_sdk
 

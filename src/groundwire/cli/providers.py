@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-import sys
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from groundwire.cli.call_runner import progress, without_waiting
 from groundwire.cli.help_pages import Command
 from groundwire.cli.stats import card_of
 from groundwire.cli.terminal_text import (
-    ExitCode,
     clean,
     table,
     warn,
     write,
     write_json,
-    write_problem,
 )
-from groundwire.errors import UnknownProvider, counted
 from groundwire.providers.base import Capabilities
 from groundwire.settings import Settings, load
-from groundwire.setup import ProviderStatus, Verification, load_offers, provider_statuses, verify_all
+from groundwire.setup import ProviderStatus, provider_statuses
 from groundwire.storage import StoreError, open_store
 
 if TYPE_CHECKING:
@@ -32,36 +27,26 @@ if TYPE_CHECKING:
 
 __all__ = ["providers"]
 
-_EXIT_CODES = "Exit code 3: with --check, a provider in use does not work."
 _DAYS = 7
 _FILTERS = ("time", "dates", "domains", "language", "region", "safe search", "pages")
 
 
-@click.command(cls=Command, short_help="List providers: ready or not, prices, health.", epilog=_EXIT_CODES)
-@click.argument("name", required=False)
-@click.option("--check", is_flag=True, help="Test the providers in use with one call each; prints the cost first.")
+@click.command(cls=Command, short_help="List providers: ready or not, prices, health.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-def providers(name: str | None, check: bool, as_json: bool) -> None:
+def providers(as_json: bool) -> None:
     """List the providers: whether they are in use and ready, their prices, and their recent health.
 
     Those in use come first, in order of use. Health covers the last 7 days, from the store.
-    Keys are not shown, only where they come from. With NAME, show the details of that provider.
+    Keys are not shown, only where they come from. With --json, all that is known of each.
     """
     settings = load()
     rows = asyncio.run(provider_statuses(settings))
-    if name is not None and not (rows := [row for row in rows if row.name == name]):
-        raise UnknownProvider(name, load_offers())
     scores = asyncio.run(_scores(settings))
-    tried = _check(settings, rows, quiet=as_json) if check else {}
     if as_json:
-        write_json([_as_dict(row, scores, tried.get(row.name)) for row in rows], indent=1)
+        write_json([_as_dict(row, scores) for row in rows], indent=1)
     else:
-        if name is None:
-            _print(rows, scores, tried)
-        else:
-            _print_one(_as_dict(rows[0], scores, tried.get(name)))
+        _print(rows, scores)
         warn(*settings.warnings)
-    sys.exit(ExitCode.OK if all(result.works for result in tried.values()) else ExitCode.FAILED)
 
 
 async def _scores(settings: Settings) -> Mapping[tuple[str, str], ProviderScore]:
@@ -75,23 +60,8 @@ async def _scores(settings: Settings) -> Mapping[tuple[str, str], ProviderScore]
     return {(score.provider, score.role): score for score in card.providers}
 
 
-def _check(settings: Settings, rows: Sequence[ProviderStatus], *, quiet: bool) -> Mapping[str, Verification]:
-    """Call every service that is in use and ready."""
-    services = [row for row in rows if row.can_be_called]
-    cost = sum(row.call_usd or row.offer.call_usd for row in services if row.variable)
-    if not quiet:
-        price = f"about ${cost:.3f}" if cost else "nothing"
-        write(f"Calling {counted(len(services), 'provider')} once; this costs {price}.", err=True)
-    with progress("Asking " + ", ".join(row.name for row in services)):
-        return asyncio.run(without_waiting(lambda: verify_all(services, settings)))
-
-
-def _print(
-    rows: Sequence[ProviderStatus],
-    scores: Mapping[tuple[str, str], ProviderScore],
-    tried: Mapping[str, Verification],
-) -> None:
-    cells = ((row.name, _use(row), _state(row, tried.get(row.name)), row.price, _health(row, scores)) for row in rows)
+def _print(rows: Sequence[ProviderStatus], scores: Mapping[tuple[str, str], ProviderScore]) -> None:
+    cells = ((row.name, _use(row), _state(row), row.price, _health(row, scores)) for row in rows)
     write(table([("provider", "use", "state", "per 1,000", f"{_DAYS} days"), *cells]), hang=2)
     for row in rows:
         if row.in_use and row.state not in ("ready", "needs_key"):
@@ -101,31 +71,7 @@ def _print(
             write(f"{row.name}: {allowed}, no cost; {row.offer.open_host} sees queries; terms: {row.offer.terms}")
         if row.in_use and row.price_note:
             write(f"{row.name}: {row.price_note}")
-    for result in tried.values():
-        if not result.works:
-            write_problem(f"{result.provider}: {result.what}", result.why, result.fix, indent=0)
-    write("One in detail: groundwire providers NAME. Set one up with groundwire setup; test those in use with --check.")
-
-
-def _print_one(row: Mapping[str, object]) -> None:
-    """Print what is known of one provider."""
-    for name, value in row.items():
-        if text := _in_words(value):
-            write(f"{name.replace('_', ' '):<16}{clean(text)}", hang=16)
-
-
-def _in_words(value: object) -> str:
-    """Return a value of JSON as a person reads it."""
-    match value:
-        case None:
-            return ""
-        case bool():
-            return "yes" if value else "no"
-        case list():
-            return ", ".join(map(str, value))
-        case dict():
-            return ", ".join(f"{name.replace('_', ' ')} {_in_words(part)}" for name, part in value.items())
-    return str(value)
+    write("Set one up with groundwire setup; groundwire doctor tests those in use.")
 
 
 def _use(row: ProviderStatus) -> str:
@@ -133,9 +79,7 @@ def _use(row: ProviderStatus) -> str:
     return ", ".join(f"{role} {place}" for role, place in places if place)
 
 
-def _state(row: ProviderStatus, tried: Verification | None) -> str:
-    if tried is not None:
-        return click.style(tried.verdict.replace("_", " "), fg="green" if tried.works else "red")
+def _state(row: ProviderStatus) -> str:
     place = f" ({_short(row.key_from)})" if row.key_from and row.state == "ready" else ""
     words = {"ready": f"ready{place}", "needs_key": f"needs {row.variable}", "not_set_up": "not set up"}
     colors = {"ready": "green", "wrong": "red"}
@@ -166,21 +110,12 @@ def _filters(able: Capabilities) -> tuple[bool, ...]:
     )
 
 
-def _as_dict(
-    row: ProviderStatus, scores: Mapping[tuple[str, str], ProviderScore], tried: Verification | None
-) -> dict[str, object]:
+def _as_dict(row: ProviderStatus, scores: Mapping[tuple[str, str], ProviderScore]) -> dict[str, object]:
     offer, able = row.offer, row.offer.capabilities
     health = {
         role: {"attempts": score.attempts, "success_rate": score.success_rate, "p95_ms": score.p95_ms}
         for role in ("search", "read")
         if (score := scores.get((row.name, role))) is not None
-    }
-    check = tried and {
-        "verdict": tried.verdict,
-        "what": tried.what,
-        "fix": tried.fix,
-        "cost_usd": tried.cost_usd,
-        "latency_ms": round(tried.latency_ms, 1),
     }
     return {
         "name": row.name,
@@ -205,5 +140,4 @@ def _as_dict(
         "filters": [name for name, has in zip(_FILTERS, _filters(able), strict=True) if has],
         "max_results": able.max_results if able.search else None,
         "health": health,
-        "check": check,
     }

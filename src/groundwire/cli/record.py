@@ -7,10 +7,8 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 
 import click
 
@@ -67,41 +65,22 @@ def _run(command: Sequence[str], path: Path) -> int:
     """Run a command to its end and return its exit code as a shell would."""
     environment = {name: value for name, value in os.environ.items() if name != REPLAY_VARIABLE}
     environment[RECORD_VARIABLE] = str(path)
-    with _passed_on() as started:
-        try:
-            child = subprocess.Popen(command, env=environment)  # noqa: S603 - to run the user's command is what it is for
-        except OSError as error:
-            say_error(f"{command[0]!r} cannot be run: {error.strerror or error}.")
-            return _CANNOT_RUN
-        started(child)
-        code = child.wait()
-    return code if code >= 0 else _SIGNALLED - code
-
-
-@contextmanager
-def _passed_on() -> Iterator[Callable[[subprocess.Popen[bytes]], None]]:
-    """Let the child process handle the signals that end it; Control-C reaches it from the terminal directly.
-
-    The block receives a function that registers the child: a signal that arrives before that is delivered afterwards.
-    """
-    children: list[subprocess.Popen[bytes]] = []
-    early: list[int] = []
-
-    def forward(number: int, _: FrameType | None) -> None:
-        if not children:
-            early.append(number)
-        for child in children:
-            child.send_signal(number)
-
-    def started(child: subprocess.Popen[bytes]) -> None:
-        children.append(child)
+    early: list[int] = []  # signals that come while the command is being started
+    # The command decides what ends it; Control-C reaches it from the terminal directly.
+    before = {
+        signal.SIGTERM: signal.signal(signal.SIGTERM, lambda number, _: early.append(number)),
+        signal.SIGINT: signal.signal(signal.SIGINT, lambda *_: None),
+    }
+    try:
+        child = subprocess.Popen(command, env=environment)  # noqa: S603 - to run the user's command is what it is for
+        signal.signal(signal.SIGTERM, lambda number, _: child.send_signal(number))
         for number in early:
             child.send_signal(number)
-
-    before = {signal.SIGTERM: signal.signal(signal.SIGTERM, forward)}
-    before[signal.SIGINT] = signal.signal(signal.SIGINT, lambda *_: None)
-    try:
-        yield started
+        code = child.wait()
+    except OSError as error:
+        say_error(f"{command[0]!r} cannot be run: {error.strerror or error}.")
+        return _CANNOT_RUN
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+    return code if code >= 0 else _SIGNALLED - code

@@ -17,7 +17,7 @@ __all__ = ["SERVER_COMMANDS", "server_command", "server_entry"]
 
 SERVER_COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "keys": "Create, list, rotate and revoke API keys.",
+        "keys": "Create, list and revoke API keys.",
         "proxy": "Add web search to the models of an OpenAI-compatible server.",
         "serve": "Serve search and reading over HTTP, for a team.",
     }

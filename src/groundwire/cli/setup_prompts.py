@@ -1,105 +1,22 @@
-"""The prompts of `groundwire setup`, and the keys and base URLs given to it on the command line."""
+"""The prompts of `groundwire setup`."""
 
 from __future__ import annotations
 
 import os
 import sys
 import webbrowser
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 from pydantic import SecretStr
 
-from groundwire.cli.terminal_text import clean, warn, write, write_problem
+from groundwire.cli.terminal_text import clean, write, write_problem
 from groundwire.errors import InvalidRequest
 from groundwire.models.validators import did_you_mean
-from groundwire.settings.sources import is_open_to_others
-from groundwire.settings.user_folders import expand_user
 from groundwire.setup import Offer, ProviderStatus, Verification, clean_key
 
-__all__ = ["PresetAnswers", "Talk", "can_open_pages", "parse_presets"]
-
-_MAX_KEY_CHARS = 100_000  # characters of a key file
-
-
-@dataclass(frozen=True, slots=True)
-class PresetAnswers:
-    """Answers given in advance."""
-
-    keys: Mapping[str, SecretStr]
-    """Keys by provider."""
-    addresses: Mapping[str, str]
-    """Base URLs by provider."""
-
-
-def parse_presets(
-    named: Iterable[str],
-    offers: Mapping[str, Offer],
-    *,
-    from_env: Iterable[str],
-    from_file: Iterable[str],
-    addresses: Iterable[str],
-) -> PresetAnswers:
-    """Parse options of the form `[PROVIDER=]VALUE`.
-
-    Args:
-        named: The providers named on the command line.
-        offers: The available providers.
-        from_env: Each `[PROVIDER=]VARIABLE`: an environment variable with a key.
-        from_file: Each `[PROVIDER=]FILE`: a file with a key; `-` is standard input.
-        addresses: Each `[PROVIDER=]URL`.
-
-    Raises:
-        click.UsageError: the provider of one is ambiguous, or a key cannot be read.
-    """
-    with_key = [name for name in named if offers[name.partition(":")[0]].variables]
-    with_address = [name for name in named if offers[name.partition(":")[0]].address_needed]
-    keys: dict[str, SecretStr] = {}
-    for text in from_env:
-        provider, variable = _split(text, with_key, "--key-from-env")
-        keys[provider] = _key(os.environ.get(variable, ""), f"the environment variable {variable}")
-    for text in from_file:
-        provider, name = _split(text, with_key, "--key-file")
-        keys[provider] = _key(_read_key_file(name), "standard input" if name == "-" else name)
-    urls = dict(_split(text, with_address, "--address") for text in addresses)
-    return PresetAnswers(keys, urls)
-
-
-def _split(text: str, candidates: list[str], option: str) -> tuple[str, str]:
-    provider, equals, value = text.partition("=")
-    if equals and provider in candidates:
-        return provider, value
-    if len(candidates) == 1:
-        return candidates[0], text
-    if not candidates:
-        raise click.UsageError(f"{option}: none of the providers given with --provider takes one.")
-    raise click.UsageError(
-        f"{option}: name the provider, as in {option} {candidates[0]}={text.partition('=')[2] or text}"
-    )
-
-
-def _key(text: str, place: str) -> SecretStr:
-    if not text.strip():
-        raise click.UsageError(f"There is no key in {place}.")
-    try:
-        return clean_key(text)
-    except InvalidRequest as error:
-        raise click.UsageError(f"The key in {place} {error.problem}. {error.fix}") from None
-
-
-def _read_key_file(name: str) -> str:
-    if name == "-":
-        return sys.stdin.read(_MAX_KEY_CHARS)
-    path = expand_user(name)
-    if is_open_to_others(path):
-        warn(f"Other users of this machine can read {path}.")
-    try:
-        with path.open(encoding="utf-8-sig") as file:
-            return file.read(_MAX_KEY_CHARS)
-    except (OSError, UnicodeDecodeError) as error:
-        raise click.UsageError(f"{path} cannot be read: {getattr(error, 'strerror', None) or error}.") from None
+__all__ = ["Talk", "can_open_pages"]
 
 
 def can_open_pages() -> bool:

@@ -10,19 +10,14 @@ from typing import Any
 from pydantic import SecretStr
 
 from groundwire.cli.call_runner import progress, without_waiting
-from groundwire.cli.setup_prompts import PresetAnswers, Talk
-from groundwire.cli.terminal_text import warn, write
-from groundwire.errors import ConfigurationError
+from groundwire.cli.setup_prompts import Talk
+from groundwire.cli.terminal_text import warn
 from groundwire.settings import Settings
-from groundwire.setup import Offer, ProviderStatus, Verification, verify
+from groundwire.setup import ProviderStatus, Verification, verify
 
-__all__ = ["SetupRefused", "Steps"]
+__all__ = ["Steps"]
 
 _SEARXNG_ADDRESS = "http://127.0.0.1:8888"
-
-
-class SetupRefused(Exception):
-    """A provider rejected its key or address, and there is no terminal to prompt on."""
 
 
 @dataclass(slots=True)
@@ -31,12 +26,8 @@ class Steps:
 
     settings: Settings
     """The settings in effect."""
-    presets: PresetAnswers
-    """Answers given on the command line."""
-    talk: Talk | None
-    """The prompts, or None without a terminal."""
-    tries: bool
-    """Whether each provider is tested with one call."""
+    talk: Talk
+    """The prompts."""
     values: dict[str, Any] = field(default_factory=dict)
     """Settings to write, by dotted key."""
     keys: dict[str, SecretStr] = field(default_factory=dict)
@@ -45,12 +36,7 @@ class Steps:
     """Providers given up on the way."""
 
     def take(self, rows: Sequence[ProviderStatus]) -> None:
-        """Collect what some providers need.
-
-        Raises:
-            ConfigurationError: something is missing that only a person can provide. SetupRefused: a provider rejected
-                it.
-        """
+        """Collect what some providers need."""
         for row in rows:
             if not self._take(row):
                 self.left_out.add(row.name)
@@ -59,19 +45,20 @@ class Steps:
         """Collect what one provider needs; return whether to use it."""
         name, offer = row.name, row.offer
         options: dict[str, Any] = {}
-        if self.talk is not None and offer.is_service:
+        if offer.is_service:
             self.talk.introduce(offer) if not row.key_from else self.talk.say()
         if row.state == "not_set_up" and not offer.address_needed:
             warn(f"{name} is not ready yet: {row.reason}.")
         while True:
-            if offer.address_needed and (address := self._address(row, options.get("base_url"))) is not None:
-                options["base_url"] = address
+            if offer.address_needed:
+                current = options.get("base_url") or self.settings.providers.get(name, {}).get("base_url")
+                options["base_url"] = self.talk.address(name, str(current or _SEARXNG_ADDRESS))
             key, keyless = self._key(row)
             if offer.key_needed and key is None and not row.key_from and not keyless:
                 return False
             if keyless and not self.settings.providers.get(name, {}).get("keyless"):
                 options["keyless"] = True
-            result = self._try(row, options, key) if self.tries and offer.is_service else None
+            result = self._try(row, options, key) if offer.is_service else None
             is_used = self._judge(row, result)
             if is_used is None:
                 continue
@@ -81,29 +68,11 @@ class Steps:
                     self.keys[offer.variables[0]] = key
             return is_used
 
-    def _address(self, row: ProviderStatus, last: str | None) -> str | None:
-        current = last or self.settings.providers.get(row.name, {}).get("base_url")
-        preset = self.presets.addresses.get(row.name)
-        if preset is not None:
-            return preset
-        if self.talk is not None:
-            return self.talk.address(row.name, str(current or _SEARXNG_ADDRESS))
-        if current:
-            return None
-        raise ConfigurationError(f"{row.name} needs its URL: add --address {row.name}={_SEARXNG_ADDRESS}")
-
     def _key(self, row: ProviderStatus) -> tuple[SecretStr | None, bool]:
         """Return a new key, or None to keep the existing one, and whether to use the provider without a key."""
         offer = row.offer
         if not offer.variables:
             return None, False
-        if (preset := self.presets.keys.get(row.name)) is not None:
-            return preset, False
-        keyless = bool(self.settings.providers.get(row.name, {}).get("keyless"))
-        if self.talk is None:
-            if not row.key_from and offer.key_needed and not keyless:
-                raise ConfigurationError(_how(offer))
-            return None, keyless
         if row.key_from and self.talk.confirm(f"{row.name} has a key ({row.key_from}). Keep it?", default=True):
             return None, False
         key = self.talk.key(offer)
@@ -124,34 +93,17 @@ class Steps:
         """Return whether to use a provider after its test, or None to ask for its base URL and key again."""
         if result is None:
             return True
-        if self.talk is None:
-            if result.works:
-                write(f"{row.name} works: {result.what}", err=True)
-            elif result.outcome.input != "doubtful":
-                warn(f"{row.name} could not be verified: {result.what} {result.fix}")
-            else:
-                raise SetupRefused(f"{row.name}: {result.what} {result.fix}")
-            return True
         self.talk.report(result)
         if result.outcome.input == "good":
             return True
-        if row.offer.address_needed and row.name not in self.presets.addresses:
+        if row.offer.address_needed:
             if self.talk.confirm("Try another address?", default=result.verdict in {"unreachable", "not_set_up"}):
                 return None
             return self.talk.confirm(f"Use {row.name} anyway?", default=False)
         if result.verdict == "unreachable":
             return self.talk.confirm(f"Use {row.name} anyway?", default=True)
-        if row.offer.variables and result.verdict in {"wrong_key", "wrong_plan"} and row.name not in self.presets.keys:
+        if row.offer.variables and result.verdict in {"wrong_key", "wrong_plan"}:
             if self.talk.confirm("Try another key?", default=True):
                 return None
             return False
         return self.talk.confirm(f"Use {row.name} anyway?", default=False)
-
-
-def _how(offer: Offer) -> str:
-    name, variable = offer.name, offer.variables[0]
-    page = f" Get a key at {offer.key_page}." if offer.key_page else ""
-    return (
-        f"{name} needs a key, and there is no terminal to prompt on. Set {variable} in the environment, "
-        f"or add --key-from-env {name}={variable} or --key-file {name}=FILE (- is standard input).{page}"
-    )

@@ -85,7 +85,6 @@ def map_(urls: str, as_json: bool, **options: Any) -> None:
     cls=ToolCommand,
     failed=None,
     subject="urls",
-    redirects=False,
     short_help="Read any number of pages to files.",
     epilog="""\b
 Examples:

@@ -126,7 +126,7 @@ def escaped(text: str) -> str:
 
 
 def write_problem(what: str, why: str, fix: str, *, indent: int = 2, color: str | None = None) -> None:
-    """Write a problem, its cause and its fix, in the form that `doctor`, `setup` and `providers --check` share.
+    """Write a problem, its cause and its fix, in the form that `doctor` and `setup` share.
 
     Args:
         what: The problem, as a sentence.

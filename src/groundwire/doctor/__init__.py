@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from groundwire.deadline import Deadline
 from groundwire.doctor.context import Check, CheckOutput, Examination, Machine
 from groundwire.doctor.files import check_files, check_settings, load_settings
-from groundwire.doctor.network import check_clock, check_network, check_port, explained
-from groundwire.doctor.python_env import check_extras, check_keyring, check_packages, check_python
+from groundwire.doctor.network import check_clock, check_network, explained
+from groundwire.doctor.python_env import check_extras, check_keyring, check_python
 from groundwire.doctor.report import CheckResult, DoctorFinding, DoctorReport, Fault, Severity
-from groundwire.doctor.store import check_archive, check_disk, check_store
+from groundwire.doctor.store import check_archive, check_store
 from groundwire.errors import GroundwireError
 from groundwire.settings import Settings
 from groundwire.setup.provider_check import Verification
@@ -58,7 +58,7 @@ def _status_findings(settings: Settings, rows: Sequence[ProviderStatus]) -> Iter
         able = row.offer.capabilities
         if not (able.search if role == "search" else able.read):
             yield DoctorFinding(
-                Fault.SETTINGS_CONTRADICTORY,
+                Fault.SETTINGS_WRONG,
                 row.name,
                 f"{row.name} is in {role}.providers, but cannot {'search' if role == 'search' else 'read pages'}.",
                 f"Remove {row.name} from {role}.providers ({settings.origin(f'{role}.providers')}).",
@@ -107,18 +107,15 @@ def _call_finding(row: ProviderStatus, call: Verification) -> DoctorFinding:
 
 CHECKS = (
     Check("python", "Python", check_python),
-    Check("packages", "Packages", check_packages),
     Check("settings", "Settings", check_settings),
     Check("files", "Files with keys", check_files),
     Check("keyring", "Keyring", check_keyring),
-    Check("disk", "Disk space", check_disk),
     Check("store", "Store", check_store, needs=("settings",)),
     Check("archive", "Archive", check_archive, needs=("settings",)),
     Check("extras", "Optional packages", check_extras, needs=("settings",)),
     Check("network", "Network", check_network, needs=("settings", "network")),
     Check("clock", "Clock", check_clock, needs=("settings", "network")),
     Check("providers", "Providers", check_providers, needs=("settings",)),
-    Check("port", "Port of the gateway", check_port, needs=("settings",)),
 )
 """The checks, in the order in which their findings make sense: what is first may be the cause of what follows."""
 

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import shutil
-import sys
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
@@ -39,15 +37,6 @@ def _has_module(name: str) -> bool:
         return False
 
 
-def _free_bytes(folder: Path) -> int:
-    usage = shutil.disk_usage(folder)
-    return usage.free if usage.total else sys.maxsize  # a virtual file system such as /proc has no free space to report
-
-
-def _python() -> tuple[int, ...]:
-    return tuple(sys.version_info[:3])
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
     """The machine as the checks see it. `Machine.here()` is the real one."""
@@ -58,12 +47,8 @@ class Machine:
     """The environment variables."""
     user_folder: Path | None = None
     """The folder with the user's settings; None for the platform's default."""
-    python: tuple[int, ...] = field(default_factory=_python)
-    """The version of Python."""
     has_module: Callable[[str], bool] = _has_module
     """Returns whether a module is installed."""
-    free_bytes: Callable[[Path], int] = _free_bytes
-    """Returns the free space of the file system that holds a folder."""
     keyring: Callable[[], KeyringState] = keyring_state
     """Checks for a keyring; may wait for the user to unlock it."""
     now: Callable[[], float] = time.time
@@ -127,12 +112,6 @@ class Examination:
         if self.settings is None:
             raise RuntimeError("The settings are wrong; this check should have been skipped.")
         return self.settings
-
-    @property
-    def listens(self) -> tuple[str, int]:
-        """The host and port of the gateway in the settings."""
-        server = self.valid_settings.server
-        return server.host, server.port
 
     async def provider_statuses(self) -> Sequence[ProviderStatus]:
         """Return the status of all providers; the keyring is checked first, as it may wait for the user."""

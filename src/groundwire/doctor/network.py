@@ -1,15 +1,10 @@
-"""The way to the services: names, proxies, certificates, the clock that answers tell; and the port to listen on."""
+"""The way to the services: names, proxies, certificates, and the clock that answers tell."""
 
 from __future__ import annotations
 
 import asyncio
-import errno
-import http.client
-import json
-import socket
 import ssl
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 
 from groundwire.doctor.context import CheckOutput, Examination
 from groundwire.doctor.report import DoctorFinding, Fault
@@ -17,13 +12,12 @@ from groundwire.settings.schema import display_text
 from groundwire.setup.provider_check import Verification
 from groundwire.transport.errors import ExchangeFailed
 
-__all__ = ["check_clock", "check_network", "check_port", "explained", "trouble"]
+__all__ = ["check_clock", "check_network", "explained", "trouble"]
 
 
 _PROXIES = ("https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
 _KNOWN_HOST = "example.com"  # a name that always exists (RFC 2606)
 _MAX_SKEW_SECONDS = 60.0  # seconds
-_DATE_ERRORS = frozenset({9, 10})  # X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED (OpenSSL, x509_vfy.h)
 _DNS_SECONDS = 5.0  # seconds
 
 
@@ -122,25 +116,17 @@ async def _resolves(examination: Examination, host: str) -> bool:
 def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) -> Iterator[DoctorFinding]:
     for name in (name for name, what in failed.items() if what == "certificate"):
         error = _certificate_error(calls[name].error)
-        code = getattr(error, "verify_code", None)
         reason = getattr(error, "verify_message", "") or "no common ground"
-        if code in _DATE_ERRORS:
-            yield DoctorFinding(
-                fault=Fault.TLS_EXPIRED,
-                subject=name,
-                what=f"{name}: the certificate is not valid today ({reason}).",
-                why="It has expired, or this machine's clock is wrong.",
-                fix="Check the clock (date -u); if it is right, the service's operator must renew the certificate.",
-            )
-        elif error is not None:
+        if error is not None:
             yield DoctorFinding(
                 fault=Fault.TLS_UNTRUSTED,
                 subject=name,
-                what=f"{name}: the certificate is signed by an authority that this machine does not trust ({reason}).",
-                why="Something on the way inspects TLS (a company's proxy, an antivirus program), or the service has "
-                "its own certificate authority.",
-                fix="If you trust it, get its certificate as a PEM file and set SSL_CERT_FILE to a bundle that has it, "
-                "e.g. SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt after sudo update-ca-certificates.",
+                what=f"{name}: this machine does not trust the certificate ({reason}).",
+                why="It has expired or this machine's clock is wrong, something on the way inspects TLS (a company's "
+                "proxy, an antivirus program), or the service has its own certificate authority.",
+                fix="Check the clock (date -u). If you trust the authority, get its certificate as a PEM file and set "
+                "SSL_CERT_FILE to a bundle that has it, e.g. SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt after "
+                "sudo update-ca-certificates.",
             )
         else:
             yield DoctorFinding(
@@ -195,58 +181,3 @@ def _duration(seconds: float) -> str:
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {word}"
     return f"{seconds:.0f} seconds"
-
-
-_GATEWAY_SECONDS = 1.0  # seconds for a server there to answer
-
-
-async def check_port(examination: Examination) -> CheckOutput:
-    """See whether the gateway could listen, or listens already."""
-    host, port = examination.listens
-    if not port:
-        return "any free port", ()
-    problem = await asyncio.to_thread(_bind_error, host, port)
-    if not problem:
-        return f"{host}:{port} is free", ()
-    if await asyncio.to_thread(_is_gateway, host, port):
-        return f"a gateway is running at {host}:{port}", ()
-    return "", [
-        DoctorFinding(
-            fault=Fault.PORT_TAKEN,
-            subject=f"{host}:{port}",
-            what=f"groundwire serve cannot listen on {host}:{port}: {problem}.",
-            why="Another program is listening there.",
-            fix=f"Find it (ss -ltnp 'sport = :{port}') and stop it, or use another port: groundwire serve --port "
-            f"{port + 1 if port < 65_535 else port - 1}",
-        )
-    ]
-
-
-def _bind_error(host: str, port: int) -> str:
-    """Return why a server could not listen there, or nothing."""
-    try:
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with closing(socket.socket(family, socket.SOCK_STREAM)) as listener:
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(address)
-            listener.listen(1)
-    except OSError as error:
-        return "the port is taken" if error.errno == errno.EADDRINUSE else (error.strerror or str(error))
-    return ""
-
-
-def _is_gateway(host: str, port: int) -> bool:
-    """Tell whether a Groundwire gateway listens there: both of its health pages return a status and nothing else."""
-    return all(_says_status(host, port, path) for path in ("/healthz", "/readyz"))
-
-
-def _says_status(host: str, port: int, path: str) -> bool:
-    connection = http.client.HTTPConnection(host, port, timeout=_GATEWAY_SECONDS)
-    try:
-        connection.request("GET", path)
-        status = json.loads(connection.getresponse().read(1_000))
-    except (OSError, http.client.HTTPException, ValueError):
-        return False
-    finally:
-        connection.close()
-    return isinstance(status, dict) and status.keys() == {"status"}

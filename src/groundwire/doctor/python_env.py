@@ -1,20 +1,16 @@
-"""Checks of Python, Groundwire's dependencies, optional packages and programs, and the operating system's keyring."""
+"""Checks of Python, optional packages and programs, and the operating system's keyring."""
 
 from __future__ import annotations
 
-import asyncio
-import re
+import platform
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib import import_module
-from importlib.metadata import PackageNotFoundError, distribution, requires, version
 from typing import Final
 
-from groundwire._version import __version__, install_command, install_extra, python
+from groundwire._version import __version__, install_extra, python
 from groundwire.doctor.context import CheckOutput, Examination
-from groundwire.doctor.report import DoctorFinding, Fault, Severity
+from groundwire.doctor.report import DoctorFinding, Fault
 from groundwire.errors import GroundwireError, ProviderUnavailable
 from groundwire.reading.browser.chromium import LIBRARY_MISSING, NO_SANDBOX
 from groundwire.reading.browser.launch import HINT, find_chromium
@@ -23,7 +19,7 @@ from groundwire.setup.key_storage import KeyringState
 from groundwire.setup.provider_status import opened
 from groundwire.transport.clients import HttpClients
 
-__all__ = ["check_extras", "check_keyring", "check_packages", "check_python", "faults_of_requirements"]
+__all__ = ["check_extras", "check_keyring", "check_python"]
 
 _RENDERERS = ("browser", "crawl4ai")
 
@@ -53,7 +49,7 @@ async def check_extras(examination: Examination) -> CheckOutput:
     if settings.read.render_domains and not used.keys() & set(_RENDERERS):
         findings.append(
             DoctorFinding(
-                fault=Fault.SETTINGS_CONTRADICTORY,
+                fault=Fault.SETTINGS_WRONG,
                 subject="read.render_domains",
                 what="read.render_domains lists sites whose scripts should run, but no configured reader runs scripts.",
                 why=f"It is set in: {settings.origin('read.render_domains')}.",
@@ -113,44 +109,26 @@ def _missing(extra: str, used: str, package: str) -> DoctorFinding:
 
 
 async def check_keyring(examination: Examination) -> CheckOutput:
-    """Check for a keyring; its absence is a problem only if a missing key may be in it."""
+    """Check for a keyring; it is missed only if a key is missing that may be in it."""
     state = await examination.keyring()
     if state.usable:
         return state.detail, ()
-    severity: Severity = "note"
-    if state.kind in {"locked", "failing"} and examination.settings is not None:
+    if examination.settings is not None and examination.settings.origin("search.providers") != "default":
         rows = await examination.provider_statuses()
         if any(row.in_use and row.state == "needs_key" for row in rows):
-            severity = "problem"
-    if state.kind in {"not_installed", "absent"} and examination.settings is not None:
-        return f"{state.problem[:-1].lower()}; keys come from the environment and files", (
-            () if not await _lacking(examination) else (_finding(state, severity),)
-        )
-    return state.kind, (_finding(state, severity),)
+            return state.kind, (_finding(state),)
+    return f"{state.problem[:-1].lower()}; keys come from the environment and files", ()
 
 
-async def _lacking(examination: Examination) -> bool:
-    """Return whether a key is missing that is expected in the keyring."""
-    rows = await examination.provider_statuses()
-    explicit = examination.valid_settings.origin("search.providers") != "default"
-    return any(row.in_use and row.state == "needs_key" and explicit for row in rows)
-
-
-def _finding(state: KeyringState, severity: Severity) -> DoctorFinding:
+def _finding(state: KeyringState) -> DoctorFinding:
     return DoctorFinding(
         fault=Fault(f"keyring-{state.kind.replace('not_installed', 'missing')}"),
-        severity=severity,
+        severity="problem" if state.kind in {"locked", "failing"} else "note",
         subject="keyring",
         what=state.problem,
         why=state.detail,
         fix=state.fix,
     )
-
-
-_OLDEST_PYTHON = (3, 11)
-_REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+)(?:\[[^\]]*\])?\s*(?P<range>[^;]*)(?:;(?P<marker>.*))?")
-_BOUND = re.compile(r"(>=|<=|==|!=|<|>|~=)\s*([0-9][0-9A-Za-z.]*)")
-_COMPILED_MODULES = ("lxml.etree", "pydantic_core", "aiohttp", "turbohtml", "pypdfium2")
 
 
 _PLATFORM_GAPS: Final[Mapping[str, str]] = {
@@ -160,109 +138,5 @@ _PLATFORM_GAPS: Final[Mapping[str, str]] = {
 
 
 async def check_python(examination: Examination) -> CheckOutput:
-    """Check that this Python is new enough, and say what its system does not have."""
-    current = ".".join(map(str, examination.machine.python))
-    if examination.machine.python[:2] >= _OLDEST_PYTHON:
-        return f"{current}, Groundwire {__version__}{_PLATFORM_GAPS.get(sys.platform, '')}", ()
-    oldest = ".".join(map(str, _OLDEST_PYTHON))
-    return current, [
-        DoctorFinding(
-            fault=Fault.PYTHON_TOO_OLD,
-            subject="Python",
-            what=f"This is Python {current}; Groundwire needs {oldest} or later.",
-            fix="Install a later Python and Groundwire in it, e.g.: uv tool install --python 3.13 groundwire",
-        )
-    ]
-
-
-async def check_packages(examination: Examination) -> CheckOutput:
-    """Check that the required packages are installed in a suitable version and can be imported."""
-    requirements = requires("groundwire") or []
-    with suppress(PackageNotFoundError):
-        requirements = [*requirements, *(requires("groundwire-server") or [])]
-    findings = [*faults_of_requirements(requirements), *await asyncio.to_thread(lambda: list(_broken(examination)))]
-    return f"{len(requirements)} requirements checked", findings
-
-
-def _broken(examination: Examination) -> Iterator[DoctorFinding]:
-    for module in _COMPILED_MODULES:
-        name = module.partition(".")[0]
-        if not examination.machine.has_module(name):
-            continue
-        try:
-            import_module(module)
-        except Exception as error:  # noqa: BLE001  # a broken package may raise anything when it is imported
-            yield DoctorFinding(
-                fault=Fault.PACKAGE_BROKEN,
-                subject=name,
-                what=f"The package {name} is installed but cannot be imported ({type(error).__name__}).",
-                why="It was built for another Python or another machine, or is incomplete.",
-                fix=install_command("--force-reinstall", "--no-cache-dir", name),
-            )
-
-
-def faults_of_requirements(requirements: list[str] | tuple[str, ...]) -> Iterator[DoctorFinding]:
-    """Yield what is wrong with the installed versions.
-
-    Args:
-        requirements: As in a package's metadata (PEP 508). Requirements of an extra are checked only if they are
-            installed; all others must be.
-    """
-    for text in requirements:
-        requirement = _REQUIREMENT.match(text)
-        if requirement is None:
-            continue
-        name, marker = requirement["name"], requirement["marker"] or ""
-        extra = re.search(r"extra\s*==\s*['\"]([^'\"]+)", marker)
-        try:
-            installed = version(name)
-        except PackageNotFoundError:
-            if not marker:
-                yield _misfit(name, "is not installed", text)
-            continue
-        if not _fits(installed, requirement["range"]):
-            bounds = requirement["range"].strip()
-            use = f", which the extra {extra[1]} needs" if extra else ""
-            yield _misfit(name, f"is installed as {installed}, and {bounds} is required{use}", text, note=bool(extra))
-
-
-def _misfit(name: str, problem: str, requirement: str, *, note: bool = False) -> DoctorFinding:
-    specifier = requirement.partition(";")[0].strip()
-    try:
-        place = f" It is in {distribution(name).locate_file('')}."
-    except PackageNotFoundError:
-        place = ""
-    return DoctorFinding(
-        fault=Fault.PACKAGE_VERSION,
-        severity="note" if note else "problem",
-        subject=name,
-        what=f"The package {name} {problem}.",
-        why=f"Another package may have replaced it.{place}",
-        fix=install_command(specifier),
-    )
-
-
-def _fits(installed: str, bounds: str) -> bool:
-    """Return whether a version is within bounds; only release numbers are compared."""
-    have = _numbers(installed)
-    for operator, text in _BOUND.findall(bounds):
-        bound = _numbers(text)
-        width = max(len(have), len(bound))
-        padded, padded_bound = (have + (0,) * width)[:width], (bound + (0,) * width)[:width]
-        fits = {
-            ">=": padded >= padded_bound,
-            "<=": padded <= padded_bound,
-            "==": padded == padded_bound,
-            "!=": padded != padded_bound,
-            "<": padded < padded_bound,
-            ">": padded > padded_bound,
-            "~=": padded >= padded_bound and have[: max(1, len(bound) - 1)] == bound[: max(1, len(bound) - 1)],
-        }[operator]
-        if not fits:
-            return False
-    return True
-
-
-def _numbers(version_: str) -> tuple[int, ...]:
-    release = re.match(r"[0-9]+(?:\.[0-9]+)*", version_)
-    return tuple(int(part) for part in release[0].split(".")) if release else ()
+    """Name the versions, and say what this system does not have."""
+    return f"{platform.python_version()}, Groundwire {__version__}{_PLATFORM_GAPS.get(sys.platform, '')}", ()

@@ -15,9 +15,10 @@ so. One that asks for different results is refused: ignoring it would return som
 from __future__ import annotations
 
 import contextlib
+import inspect
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import MappingProxyType
@@ -34,6 +35,7 @@ __all__ = [
     "SEARCH",
     "NoArguments",
     "argument_hint",
+    "argument_value",
     "recent",
     "tool_method",
     "translated",
@@ -46,18 +48,17 @@ class NoArguments(TypedDict):
     """No further arguments: a type checker refuses each of them, and a call names the right word."""
 
 
-def unknown_argument(method: str, unknown: Iterable[str], valid: Iterable[str], names: Mapping[str, str]) -> TypeError:
+def unknown_argument(method: Callable[..., Any], unknown: Iterable[str], names: Mapping[str, str]) -> TypeError:
     """Return the error for a call with arguments that do not exist.
 
     Args:
-        method: The name of the method.
+        method: The function or the bound method, whose last argument takes the unknown ones.
         unknown: These arguments; the first is named.
-        valid: The arguments that exist.
-        names: Other libraries' names of them.
+        names: Other libraries' names of the arguments that exist.
     """
-    name, valid = next(iter(unknown)), tuple(valid)
+    name, valid = next(iter(unknown)), [*inspect.signature(method).parameters][:-1]
     hint = argument_hint(name, valid, names)
-    return TypeError(f"{method}() has no argument {name!r}{hint} (arguments: {', '.join(valid)})")
+    return TypeError(f"{method.__name__}() has no argument {name!r}{hint} (arguments: {', '.join(valid)})")
 
 
 def _camel(name: str) -> str:
@@ -139,7 +140,7 @@ def translated(name: str, value: Any, names: Mapping[str, str], arguments: Itera
     """
     arguments = frozenset(arguments)
     if name in arguments or _snake(name) in arguments:
-        return {_snake(name): _value(_snake(name), value)}
+        return {_snake(name): argument_value(_snake(name), value)}
     right = names.get(name, "")
     if value is None and right in arguments:
         return {}
@@ -147,7 +148,7 @@ def translated(name: str, value: Any, names: Mapping[str, str], arguments: Itera
     if converted and converted.keys() <= arguments:
         return converted
     if right in arguments and not (isinstance(value, bool) and right in _TEXTS):
-        return {right: _value(right, value)}
+        return {right: argument_value(right, value)}
     if name in _FOREIGN or _snake(name) in _FOREIGN:
         return (
             {} if _is_nothing(value) or _is_implied(_snake(name), value) or _is_ignored(_snake(name), value) else None
@@ -241,8 +242,13 @@ def _snake(name: str) -> str:
     return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
 
 
-def _value(name: str, value: Any) -> Any:
-    """Return a value as Groundwire writes it."""
+def argument_value(name: str, value: Any) -> Any:
+    """Return a value as Groundwire writes it; one that is not understood stays.
+
+    Args:
+        name: The argument, by its canonical name.
+        value: Its value.
+    """
     if name in ("allowed_domains", "blocked_domains") and isinstance(value, str) and not value.lstrip().startswith("["):
         return value.replace(",", " ").split()
     if name == "urls" and isinstance(value, str):
@@ -250,7 +256,7 @@ def _value(name: str, value: Any) -> Any:
     if name == "sources" and value is not None:
         return search_sources(value)
     if isinstance(value, (list, tuple)) and len(value) == 1 and name in ("query", "url", "language", "region"):
-        return _value(name, value[0])
+        return argument_value(name, value[0])
     if name == "safesearch" and value is not None:
         return SAFE_SEARCHES.get(str(value).strip().lower(), value)
     if name == "region" and isinstance(value, str) and len(value) == 2:
@@ -298,9 +304,9 @@ def _convert(name: str, right: str, value: Any) -> Mapping[str, Any] | None:
 
 def _convert_mapping(name: str, value: Mapping[str, Any]) -> Mapping[str, Any] | None:
     if name == "filters":
-        return {key: _value(key, item) for key, item in value.items()} or None
+        return {key: argument_value(key, item) for key, item in value.items()} or None
     if name == "user_location" and value.get("country"):
-        return {"region": _value("region", value["country"])}
+        return {"region": argument_value("region", value["country"])}
     return None
 
 
@@ -322,7 +328,7 @@ def _convert_text(name: str, right: str, value: str) -> Mapping[str, Any] | None
         return {right: f"{day[3]}-{day[1]:0>2}-{day[2]:0>2}"}
     if name == "locale":
         language, _, region = value.replace("_", "-").partition("-")
-        return {"language": language} | ({"region": _value("region", region)} if region else {})
+        return {"language": language} | ({"region": argument_value("region", region)} if region else {})
     return None
 
 

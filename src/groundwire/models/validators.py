@@ -7,10 +7,9 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import date, datetime
-from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, Literal, Self, TypeVar
+from typing import ClassVar, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -39,7 +38,6 @@ __all__ = [
     "is_number",
     "nearest",
     "time_range_of",
-    "unchecked",
 ]
 
 MAX_QUERY = 2_000  # characters; the providers' own limits (Brave 400, Tavily 400) are handled in their modules
@@ -286,59 +284,6 @@ class FrozenModel(Hinting, BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(
         frozen=True, extra="forbid", ser_json_inf_nan="null", defer_build=True
     )
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """Return a copy with other values; see `pydantic.BaseModel.model_copy`. Frozen values are shared."""
-        if deep:
-            return super().model_copy(update=update, deep=True)
-        names, values = self.__pydantic_fields_set__, self.__dict__.copy()
-        values.update(update or {})
-        if update and not names.issuperset(update):
-            names = names | update.keys()
-        return _make(type(self), values, names)
-
-
-_Model = TypeVar("_Model", bound=FrozenModel)
-
-
-def unchecked(model: type[_Model], **values: Any) -> _Model:
-    """Return a model of values that this program made itself; what comes from outside goes through the constructor.
-
-    Args:
-        model: Its class.
-        values: The fields, of the right types; others have their defaults.
-    """
-    defaults, names = _template(model, *values)
-    return _make(model, {**defaults, **values} if defaults else values, names)
-
-
-_set_values = vars(BaseModel)["__dict__"].__set__  # the slots of a model: `object.__setattr__` looks each of them up
-_set_extra = vars(BaseModel)["__pydantic_extra__"].__set__
-_set_given = vars(BaseModel)["__pydantic_fields_set__"].__set__
-_set_private = vars(BaseModel)["__pydantic_private__"].__set__
-
-
-def _make(model: type[_Model], values: dict[str, Any], names: set[str]) -> _Model:
-    """Return a model whose values are this dictionary, and which was given these fields."""
-    instance = object.__new__(model)
-    _set_values(instance, values)
-    _set_extra(instance, None)
-    _set_given(instance, names)
-    _set_private(instance, None)
-    return instance
-
-
-@lru_cache(maxsize=64)
-def _template(model: type[BaseModel], *names: str) -> tuple[Mapping[str, Any], set[str]]:
-    """Return what fields have by default, in order, and the given names as a set.
-
-    There are no defaults where every field is given in its order. The set is the same for the same names, as nothing
-    adds to that of a frozen model.
-    """
-    fields = model.model_fields
-    if names == tuple(fields):
-        return {}, set(names)
-    return {name: field.get_default(call_default_factory=True) for name, field in fields.items()}, set(names)
 
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

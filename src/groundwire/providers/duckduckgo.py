@@ -1,9 +1,9 @@
 """DuckDuckGo through the `ddgs` library (https://github.com/deedy5/ddgs; the extra `ddgs`), without a key.
 
-ddgs scrapes result pages with a client that resembles a browser. Its engines are used directly, which make the request
-and parse the page, and not its `DDGS.text`: that function reports "No results found." for HTTP 202, 403, 429, 500, a
-captcha and an empty page alike, falls back to `auto` for an unknown backend, and reads a proxy from the environment.
-Known limitation: an engine blocks a thread and cannot be canceled, and its timeout applies to each request, not to the
+ddgs scrapes result pages with a client that resembles a browser. Its engine for DuckDuckGo is used directly, which
+makes the request and parses the page, and not its `DDGS.text`: that function reports "No results found." for HTTP 202,
+403, 429, 500, a captcha and an empty page alike, and reads a proxy from the environment.
+Known limitation: the engine blocks a thread and cannot be canceled, and its timeout applies to each request, not to the
 call.
 """
 
@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Final, Self
 
 from pydantic import Field
 
-from groundwire._version import install_command, install_extra
+from groundwire._version import install_extra
 from groundwire.cassette import CallFailed, Cassette, RecordedFailure
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -36,11 +36,9 @@ from groundwire.errors import (
     UnprovenEmpty,
 )
 from groundwire.models import NO_FILTERS, Filters, Results
-from groundwire.models.validators import did_you_mean
 from groundwire.providers.base import ANY_RANGE, Capabilities, Options, ProviderContext
 from groundwire.providers.http_parsing import result, retry_after, text_or_empty
 from groundwire.providers.query_mapping import with_site_operators
-from groundwire.settings.sections import Words
 
 __all__ = ["DuckDuckGoOptions", "DuckDuckGoSearchProvider", "parse", "raise_for_status"]
 
@@ -50,7 +48,7 @@ _TIMEOUT = 10.0  # seconds
 _SHORTEST = 0.1  # seconds; with 0 the underlying client fails immediately
 _SAFESEARCH: Final[Mapping[str, str]] = {"off": "off", "moderate": "moderate", "strict": "on"}
 _NO_REGION = "wt-wt"  # DuckDuckGo's code for "all regions"
-_DEFAULT = ("duckduckgo",)
+_ENGINE = "duckduckgo"  # ddgs' name
 _REFUSALS: Final[Mapping[int, tuple[type[ProviderError], str]]] = {
     202: (RateLimited, "too many requests"),  # DuckDuckGo throttles with it
     403: (ProviderBlocked, "it classifies this machine as a bot"),
@@ -61,9 +59,6 @@ _REFUSALS: Final[Mapping[int, tuple[type[ProviderError], str]]] = {
 class DuckDuckGoOptions(Options):
     """`[providers.duckduckgo]`."""
 
-    backends: Words = _DEFAULT
-    """The engines of ddgs, by its own names, used in this order until one has results; never its `auto`. With ddgs
-    9.10, all except `duckduckgo` need `primp<2`."""
     proxy: str = ""
     """A proxy for ddgs alone, such as `socks5://127.0.0.1:9050`; by default the setting `network.proxy`."""
     ca_file: Path | None = None
@@ -95,31 +90,16 @@ class DuckDuckGoSearchProvider:
 
         Raises:
             NotConfigured: ddgs is missing.
-            ConfigurationError: a backend is unknown to ddgs or does not run with the installed version of primp, or
-                the certificate file does not exist.
+            ConfigurationError: the certificate file does not exist.
         """
         options = context.options(DuckDuckGoOptions)
         cassette = context.transports.api.cassette
-        installed = find_spec("ddgs") is not None
-        if not installed and not (cassette is not None and cassette.replaying):
+        if find_spec("ddgs") is None and not (cassette is not None and cassette.replaying):
             fix = f"{install_extra('ddgs')}, or use duckduckgo_lite, which needs nothing"
             raise NotConfigured(context.name, f"install ddgs: {fix}")
-        where = f"providers.{context.name}"
-        if installed and options.backends != _DEFAULT:
-            engines = _engines()
-            for backend in options.backends or ("",):
-                if backend not in engines:
-                    hint = did_you_mean(backend, engines)
-                    raise ConfigurationError(f"{where}.backends: {backend!r} is not an engine of ddgs{hint}")
-                try:
-                    engines[backend]()
-                except Exception as error:  # ddgs 9.10 names browsers that primp 2 no longer imitates
-                    fix = f"Update it with: {install_command('--upgrade', 'ddgs')}"
-                    raise ConfigurationError(
-                        f"{where}.backends: ddgs cannot use {backend!r}: {error}. {fix}"
-                    ) from error
         if options.ca_file is not None and not options.ca_file.is_file():
-            raise ConfigurationError(f"{where}.ca_file: {str(options.ca_file)!r} is not a file.")
+            where = f"providers.{context.name}.ca_file"
+            raise ConfigurationError(f"{where}: {str(options.ca_file)!r} is not a file.")
         if not options.proxy and context.settings.network.proxy:
             options = options.model_copy(update={"proxy": context.settings.network.proxy})
         return cls(options, name=context.name, cassette=cassette)
@@ -148,22 +128,13 @@ class DuckDuckGoSearchProvider:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def _search(self, text: str, filters: Filters, deadline: Deadline) -> Sequence[object]:
-        """Try the engines in order; runs in a thread."""
-        failure: ProviderError | None = None
-        for backend in self._options.backends:
-            if deadline.passed:  # the caller left while it was waiting for a thread
-                break
-            try:
-                return self._ask(backend, text, filters, deadline)
-            except ProviderError as error:
-                failure = error
-        raise failure or ProviderTimeout(self.name, "no thread was free in time")
-
-    def _ask(self, backend: str, text: str, filters: Filters, deadline: Deadline) -> Sequence[object]:
+        """Return the rows of the engine; runs in a thread."""
+        if deadline.passed:  # the caller left while it was waiting for a thread
+            raise ProviderTimeout(self.name, "no thread was free in time")
         request = {
-            "backend": backend,
+            "backend": _ENGINE,
             "text": text,
-            "region": _region(filters, backend),
+            "region": _region(filters),
             "safesearch": _SAFESEARCH[filters.safesearch],
             "timelimit": None if filters.time_range == "all" else filters.time_range,
         }
@@ -188,7 +159,7 @@ class DuckDuckGoSearchProvider:
         return [SimpleNamespace(**row) for row in rows]
 
     def _call_engine(self, request: Mapping[str, Any], deadline: Deadline) -> Mapping[str, Any]:
-        """Call one engine and return its response as JSON; `rows` is None if ddgs could not parse it.
+        """Call the engine and return its response as JSON; `rows` is None if ddgs could not parse it.
 
         Raises:
             CallFailed: there was no response.
@@ -198,7 +169,7 @@ class DuckDuckGoSearchProvider:
         client, rows = _RecordingClient(None), None
         options = {name: value for name, value in request.items() if name not in {"backend", "text"}}
         try:
-            engine = self._engine(request["backend"], deadline)
+            engine = self._engine(deadline)
             engine.http_client.client = client = _RecordingClient(engine.http_client.client)
             rows = engine.search(request["text"], **options)
         except TimeoutException as error:
@@ -206,7 +177,7 @@ class DuckDuckGoSearchProvider:
         except DDGSException as error:  # raised only by its HTTP client
             raise CallFailed(RecordedFailure("network", "the connection failed")) from error
         except Exception:
-            _logger.exception("ddgs could not read an answer of %s", request["backend"])
+            _logger.exception("ddgs could not read an answer")
         else:
             rows = [
                 {name: text_or_empty(getattr(row, name, "")) for name in ("title", "href", "body")}
@@ -217,10 +188,13 @@ class DuckDuckGoSearchProvider:
         headers = {name: value for name, value in client.headers.items() if name == "Retry-After"}
         return {"rows": rows, "status": client.status, "headers": headers}
 
-    def _engine(self, backend: str, deadline: Deadline) -> Any:
+    def _engine(self, deadline: Deadline) -> Any:
         """Create an engine for one search; a reused one would keep cookies and so link the searches."""
+        from ddgs.engines import ENGINES  # takes a tenth of a second
+
         ca_file = self._options.ca_file
-        engine = _engines()[backend](
+        make: Any = ENGINES["text"][_ENGINE]
+        engine = make(
             proxy=self._options.proxy or None,
             timeout=max(_SHORTEST, deadline.remaining()),
             verify=True if ca_file is None else str(ca_file),
@@ -279,17 +253,9 @@ def parse(rows: Sequence[object], name: str = "duckduckgo", warnings: tuple[str,
     return Results(tuple(row for row in parsed_rows if row is not None), warnings=warnings, status=200)
 
 
-def _region(filters: Filters, backend: str) -> str:
-    """Return ddgs' `country-language`, as far as both are supported."""
-    if filters.region is None and backend == "duckduckgo":
+def _region(filters: Filters) -> str:
+    """Return ddgs' `country-language`."""
+    if filters.region is None:
         return _NO_REGION
     language = (filters.language or "en").split("-", 1)[0]
-    return f"{(filters.region or 'us').lower()}-{language.lower()}"
-
-
-def _engines() -> Mapping[str, type[Any]]:
-    """Return ddgs' text engines by name. Imported lazily, because that takes a tenth of a second."""
-    from ddgs.engines import ENGINES
-
-    engines: Mapping[str, type[Any]] = ENGINES["text"]
-    return engines
+    return f"{filters.region.lower()}-{language.lower()}"

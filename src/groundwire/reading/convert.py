@@ -180,13 +180,11 @@ def _structured(kind: KindName, text: str, url: str) -> Extracted | None:
         from groundwire.reading.documents.simple_formats import read_subtitles
 
         return read_subtitles(text)
-    if kind not in {"xml", "svg", "json", "text"}:
+    if kind not in {"xml", "svg"}:
         return None
-    from groundwire.reading.documents.feeds import is_json_feed, read_feed, read_json_feed, read_svg
+    from groundwire.reading.documents.feeds import read_feed, read_svg
 
-    if kind in {"xml", "svg"}:
-        return read_feed(text, url) if kind == "xml" else read_svg(text)
-    return read_json_feed(text, url) if is_json_feed(text) else None
+    return read_feed(text, url) if kind == "xml" else read_svg(text)
 
 
 def cleaned(extracted: Extracted) -> Extracted:

@@ -59,7 +59,7 @@ def extract(
     markup, cut = fit(strip_controls(html, plain=plain))
     document = parse_page(markup)
     cut = trim(document) or cut
-    _show_addresses(document, markup)
+    _show_addresses(document)
     metas, json_things = read_metas(document), things(document)
     metadata, entitled = read_metadata(document, url, metas, json_things), title_element(document)
     hints = read_hints(json_things, metas, url)
@@ -74,7 +74,7 @@ def extract(
     title = read_title(document, entitled, metas, json_things, metadata.site or "", url)
     later = later_parts(document, text, markup) if programmed else ()
     byline = read_byline(document, text, metadata, title, removed.class_names)
-    stated = stated_content(json_things, document, markup)
+    stated = stated_content(json_things, document)
     chosen = select_main(document, model, hints, url=url, title=title, stated=stated, parts=parts)
     apply_roles(chosen.root)
     warnings: tuple[str, ...]
@@ -105,10 +105,8 @@ def extract(
     )
 
 
-def _show_addresses(document: Document, markup: str) -> None:
+def _show_addresses(document: Document) -> None:
     """Write out the mail addresses that Cloudflare hides from robots; to people, a script of its own shows them."""
-    if "data-cfemail" not in markup and "/cdn-cgi/l/email-protection" not in markup:
-        return
     for element in document.select("[data-cfemail]"):
         try:
             key, *hidden = bytes.fromhex(element.attr("data-cfemail") or "")
@@ -164,7 +162,7 @@ def fragment_to_markdown(
     markup, cut = fit(strip_controls(markup))
     document = parse_page(markup)
     removed["cut"] += trim(document) or cut
-    _show_addresses(document, markup)
+    _show_addresses(document)
     removed["hidden"] += sum(drop_unseen(document).counts.values())
     root = document.select_one(pick) if pick else document.find("body")
     if root is None:

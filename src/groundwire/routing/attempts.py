@@ -9,7 +9,6 @@ from typing import Literal
 
 from groundwire.deadline import Deadline, Timeout
 from groundwire.models import Attempt, FilterReceipt, Outcome, RateWindow, Results, SearchResult
-from groundwire.models.validators import unchecked
 
 __all__ = ["AttemptResult", "AttemptState", "Emptiness", "make_attempt"]
 
@@ -84,8 +83,7 @@ def make_attempt(
     provider: str, outcome: Outcome, reason: str = "", results: Results | None = None, latency_ms: int = 0
 ) -> Attempt:
     """Return an attempt, with the status and the cost of the response."""
-    return unchecked(
-        Attempt,
+    return Attempt.model_construct(
         provider=provider,
         outcome=outcome,
         reason=reason,

@@ -6,6 +6,7 @@ The counts are in the store under the session's name, so processes that share a 
 from __future__ import annotations
 
 import asyncio
+import copy
 import math
 import time
 from collections.abc import Callable
@@ -14,7 +15,6 @@ from typing import NamedTuple
 
 from groundwire.errors import BudgetExceeded
 from groundwire.models import Budget
-from groundwire.models.validators import unchecked
 from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.cost_ledger import MICRO, CostLedger, micro
 from groundwire.routing.daily_quota import DailyQuota, Limits, count_up_to
@@ -40,7 +40,6 @@ class SessionBudget:
         named: Whether the session has a public name; otherwise no other process uses it.
         quota: The daily quota of the session's owner, which everything is charged to as well.
         owner: The owner of everything stored for the session.
-        activity: The last use of the session, if shared with another budget of the same session.
         clock: Returns seconds, for the idle time.
     """
 
@@ -54,7 +53,6 @@ class SessionBudget:
         named: bool = True,
         quota: DailyQuota | None = None,
         owner: Owner = LOCAL,
-        activity: _Activity | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.owner = owner
@@ -66,24 +64,18 @@ class SessionBudget:
         self.session = session
         self.limits = limits
         self.named = named
-        self._last_usage = unchecked(Budget, limit=int(limits.searches), spent=0)
-        self._activity = activity or _Activity()
+        self._last_usage = Budget.model_construct(limit=int(limits.searches), spent=0)
+        self._activity = _Activity()
         self._clock = clock
 
     def within(self, quota: DailyQuota | None, owner: Owner) -> SessionBudget:
         """Return the session's budget with a daily quota; for another owner, that is a different session."""
-        same = owner == self.owner
-        return SessionBudget(
-            self.store,
-            self.session if same else session_name(owner, self.session),
-            self.limits,
-            self._tasks,
-            named=self.named,
-            quota=quota,
-            owner=owner,
-            activity=self._activity if same else None,
-            clock=self._clock,
-        )
+        view = copy.copy(self)
+        view.quota = quota
+        if owner != self.owner:
+            view.owner, view.session, view._activity = owner, session_name(owner, self.session), _Activity()
+        view._note(0)
+        return view
 
     async def take(self, price_usd: float = 0.0, along: Lookup | None = None) -> Reservation:
         """Count one search before it is made, and reserve its price.
@@ -217,16 +209,15 @@ class SessionBudget:
         await self.quota.add(day, (searches - allowed) * price)
         return Reservation(searches, searches * price, day)
 
-    async def settle_many(self, reservation: Reservation, searches: int, cost_usd: float | None = None) -> None:
+    async def settle_many(self, reservation: Reservation, searches: int) -> None:
         """Replace reserved searches by the actual ones.
 
         Args:
             reservation: The reservation.
-            searches: How many were made; more than reserved are counted too.
-            cost_usd: Their cost; by default the reserved price of each.
+            searches: How many were made, each at the reserved price; more than reserved are counted too.
         """
         price = reservation.micro_usd // reservation.searches if reservation.searches else 0
-        money = searches * price if cost_usd is None else micro(cost_usd)
+        money = searches * price
         if searches != reservation.searches:
             count = await self.store.count(self._key("searches"), searches - reservation.searches, ttl=_LIFE)
             self._note(count.total)
@@ -346,7 +337,7 @@ class SessionBudget:
         )
 
     def _note(self, spent: float) -> None:
-        self._last_usage = unchecked(Budget, limit=self.limits.searches, spent=round(spent))
+        self._last_usage = Budget.model_construct(limit=self.limits.searches, spent=round(spent))
 
     def _key(self, what: str) -> str:
         return f"session:{self.session}:{what}"

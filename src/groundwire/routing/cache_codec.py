@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import struct
 from collections.abc import Callable, Sequence
 from dataclasses import fields
@@ -11,7 +10,7 @@ from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Generic, NamedTuple, NewType, TypeVar
 
-from pydantic_core import from_json, to_json
+from pydantic_core import to_json
 
 from groundwire.models import Query, SearchResponse, SearchResult, Source
 from groundwire.providers import ReadProvider, SearchProvider
@@ -195,34 +194,16 @@ _OF_THE_CALL = frozenset({"budget", "cached", "stale"})  # specific to one call,
 
 
 def pack_search(answer: SearchResponse) -> bytes:
-    """Serialize a response, without fields specific to one call (its budget and origin).
-
-    Cleaned results, which hold no control characters, follow the rest as a table, at a third of the cost of JSON.
-    """
+    """Serialize a response, without fields specific to one call (its budget and origin)."""
     attempts = tuple([attempt for attempt in answer.attempts if attempt.outcome != "quota"])
     if len(attempts) < len(answer.attempts):
         answer = answer.model_copy(update={"attempts": attempts})
-    rows = answer.results
-    table = bool(rows) and all(row._address is not None for row in rows)
-    omitted = {*_OF_THE_CALL, "results"} if table else _OF_THE_CALL
-    values = {key: value for key, value in vars(answer).items() if key not in omitted and (value or key in _REQUIRED)}
+    fields = vars(answer).items()
+    values = {key: value for key, value in fields if key not in _OF_THE_CALL and (value or key in _REQUIRED)}
     # Not `model_dump_json`: to build its serializer takes longer than the first search of a process.
     for key in values.keys() & {"attempts", "filters"}:
         values[key] = [vars(item) for item in values[key]]
-    head = to_json(values, inf_nan_mode="null")
-    if not table:
-        return head
-    scores = [math.nan if row.score is None else row.score for row in rows]
-    fields = [struct.pack(f"<{len(rows)}d", *scores).hex()]
-    for row in rows:
-        fields += _texts(row)
-        fields.append(row.published or "")
-    return head + _LINE + _FIELD.join(fields).encode()
-
-
-_LINE, _FIELD = b"\n", "\x1f"  # neither is in JSON, which escapes them, nor in a cleaned result
-_TEXTS = ("title", "url", "snippet", "source", "published_origin")
-_texts = attrgetter(*_TEXTS)
+    return to_json(values, inf_nan_mode="null")
 
 
 def unpack_search(data: bytes) -> SearchResponse:
@@ -231,31 +212,7 @@ def unpack_search(data: bytes) -> SearchResponse:
     Raises:
         ValueError: the bytes are invalid, or of a version with other fields.
     """
-    head, _, table = data.partition(_LINE)
-    if not table:
-        return SearchResponse.model_validate_json(head)
-    scores, *fields = table.decode().split(_FIELD)
-    numbers = [score for (score,) in struct.iter_unpack("<d", bytes.fromhex(scores[: 16 * (len(scores) // 16)]))]
-    columns = [fields[start :: len(_TEXTS) + 1] for start in range(len(_TEXTS) + 1)]
-    rows = tuple([_row(*cells) for cells in zip(range(1, len(numbers) + 1), numbers, *columns, strict=True)])
-    if not isinstance(response := from_json(head), dict):
-        raise ValueError("The response is not an object.")
-    return SearchResponse.model_validate({**response, "results": rows})
-
-
-def _row(
-    number: int, score: float, title: str, url: str, snippet: str, source: str, origin: str, published: str
-) -> SearchResult:
-    return SearchResult(
-        citation_id=number,
-        title=title,
-        url=url,
-        snippet=snippet,
-        source=source,
-        published=published or None,
-        published_origin=origin,
-        score=None if math.isnan(score) else score,
-    )
+    return SearchResponse.model_validate_json(data)
 
 
 def sources_of(results: Sequence[SearchResult]) -> tuple[Source, ...]:

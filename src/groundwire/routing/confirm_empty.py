@@ -2,17 +2,15 @@
 
 An empty result is trusted only with evidence that searching worked: rows that were removed by the provider's own
 filters; a second provider that also found nothing, if both have had rows recently; or a control query that the same
-provider answers now. The search must also be empty a second time, or a third if the provider is often contradicted by
-others, and the chance that all of its empty results are false, at the rate at which others contradict each provider,
-must be small. If the budget does not allow that for a paid provider, its record decides: recent rows, and few empty
-results where others find something. Otherwise a provider that silently blocks requests would look like a web without
-results. Failures of other providers are ignored.
+provider answers now, and then nothing for the search once more. A provider that others contradicted the last time is
+believed only with another one. If the budget does not allow that for a paid provider, its record decides: recent rows,
+and few empty results since. Otherwise a provider that silently blocks requests would look like a web without results.
+Failures of other providers are ignored.
 """
 
 from __future__ import annotations
 
 import asyncio
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -28,8 +26,6 @@ __all__ = ["CONTROL_REASON", "EmptyConfirmer", "second_opinion"]
 
 _CONTROL_QUERY = Query(text="wikipedia", limit=1)  # every web index has pages for it
 _JUST_NOW = 10.0  # seconds since rows that count as much as a control query, if none can be paid
-# Without the chance, doubts and learned shares together: 6 of 3,000 searches end in a wrong "nothing found".
-_CHANCE, _MOST_AGAIN = 2e-4, 3  # the chance that all empty results are false; repeated attempts to lower it
 _MOST_REQUESTS = 3  # of one search per second
 CONTROL_REASON = "a control query, to see whether it finds anything at all"
 """The reason of the attempt that was a control query: it is no result of the search, so people do not see it."""
@@ -51,7 +47,7 @@ def second_opinion(results: Sequence[AttemptResult], health: Health) -> AttemptR
 
 
 class EmptyConfirmer:
-    """Sends control queries, and remembers when each provider last answered one.
+    """Sends control queries.
 
     Args:
         extra: The budget for requests to paid providers.
@@ -59,7 +55,6 @@ class EmptyConfirmer:
 
     def __init__(self, extra: ExtraBudget) -> None:
         self._extra = extra
-        self._answered_at: dict[str, float] = {}
 
     async def confirm(
         self,
@@ -76,32 +71,25 @@ class EmptyConfirmer:
             call: The call.
             providers: The providers of the call.
             caller: Makes the attempts.
-            began: When the call started, on the loop's clock. An earlier control query is no evidence: the provider may
-                block requests since.
+            began: When the call started, on the loop's clock.
         """
         attempts: list[Attempt] = []
         named = {provider.name: provider for provider in providers}
         proven = second_opinion(results, caller.health)
-        if proven is not None and proven.empty == "filtered":
+        if proven is not None:
             return proven, attempts
-        empty = self._candidates(results, named, caller.health, is_proven=proven is not None)
+        empty = self._candidates(results, named)
+        # Without doubts: 6 of 3,000 searches end in a wrong "nothing found".
         doubtful = {name for item in empty if caller.health.is_doubtful(name := item.attempt.provider)}
-        empties = [item for item in results if item.empty in {"answered", "unproven"}]
-        chance = math.prod(caller.health.false_empties(item.attempt.provider) for item in empties)
         missing = 1 + bool(doubtful)
         for item in empty:
             provider = named[item.attempt.provider]
             witness = item.empty == "answered" and caller.health.has_record(provider.name, just_now=_JUST_NOW)
             await self._pause(len(results) + len(attempts), call, began)
-            if proven is None:
-                has_rows = await self._control_query(provider, call, caller, began, attempts)
-                if not (witness if has_rows is None else has_rows):
-                    continue
-            false = caller.health.false_empties(provider.name)
-            times = max(1, missing)
-            while times < _MOST_AGAIN and chance * false**times > _CHANCE:
-                times += 1
-            for _ in range(1 if provider.name in doubtful else times):
+            has_rows = await self._control_query(provider, call, caller, attempts)
+            if not (witness if has_rows is None else has_rows):
+                continue
+            for _ in range(1 if provider.name in doubtful else missing):
                 await self._pause(len(results) + len(attempts), call, began)
                 again = await self._ask(provider, call, caller)  # it may have failed to find anything only once
                 if again is None:
@@ -112,24 +100,15 @@ class EmptyConfirmer:
                 outcome = {"outcome": "empty", "reason": "found nothing again"} if is_empty else {}
                 attempts.append(again.attempt.model_copy(update=outcome))
                 missing -= is_empty
-                chance *= false if is_empty else 1.0
-                if again.rows or (missing <= 0 and chance <= _CHANCE):
+                if again.rows or not missing:
                     return again if again.rows else item, attempts
-        return proven if chance <= _CHANCE else None, attempts
+        return None, attempts
 
-    def _candidates(
-        self,
-        results: Sequence[AttemptResult],
-        named: dict[str, SearchProvider],
-        health: Health,
-        *,
-        is_proven: bool,
-    ) -> list[AttemptResult]:
+    @staticmethod
+    def _candidates(results: Sequence[AttemptResult], named: dict[str, SearchProvider]) -> list[AttemptResult]:
         """Return the empty results whose providers may be asked again, the best first."""
         empty = [item for item in results if item.empty in {"answered", "unproven"}]
         empty.sort(key=lambda item: (item.empty == "unproven", price_of(named[item.attempt.provider]) > 0))
-        if is_proven:  # the repeated attempt uses a free provider, if there is one
-            return self._free(empty, named, health)
         if any(item.empty == "no" and item.attempt.provider in named for item in results):
             return [item for item in empty if item.empty == "answered"]  # after failures, only these count
         return empty
@@ -142,27 +121,21 @@ class EmptyConfirmer:
             call: The call that pays.
             caller: Makes the attempt.
         """
-        done = await self._ask(provider, replace(call, query=_CONTROL_QUERY), caller)
-        if done is not None and done.rows:
-            caller.publish(provider, caller.health.prove(provider.name))
+        await self._control_query(provider, call, caller, [])
 
     async def _control_query(
         self,
         provider: SearchProvider,
         call: SearchCall,
         caller: ProviderCaller,
-        began: float,
         attempts: list[Attempt],
     ) -> bool | None:
-        """Return whether the provider has found anything since the call started; None if the budget forbids a query."""
-        if self._answered_at.get(provider.name, -math.inf) > began:
-            return True
+        """Return whether the provider finds anything; None if the budget forbids a query."""
         done = await self._ask(provider, replace(call, query=_CONTROL_QUERY), caller)
         if done is None:
             return None
         attempts.append(done.attempt.model_copy(update={"reason": done.attempt.reason or CONTROL_REASON}))
         if done.rows:
-            self._answered_at[provider.name] = asyncio.get_running_loop().time()
             caller.publish(provider, caller.health.prove(provider.name))
         return bool(done.rows)
 
@@ -183,16 +156,3 @@ class EmptyConfirmer:
         if not done.answered:
             self._extra.spend(-charged)
         return done
-
-    @staticmethod
-    def _free(
-        results: Sequence[AttemptResult], named: dict[str, SearchProvider], health: Health
-    ) -> list[AttemptResult]:
-        """Return the first result of a free provider with a record."""
-        return [
-            item
-            for item in results
-            if item.empty == "answered"
-            and health.has_record(item.attempt.provider)
-            and not price_of(named[item.attempt.provider])
-        ][:1]

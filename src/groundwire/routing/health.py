@@ -49,7 +49,6 @@ _WEIGHT, _IMPROBABLE, _LONGEST_ROW = 0.03, 0.01, 8  # of the latest call; a prob
 _PROBE = 1.0  # seconds reserved for a probe; after that, another one may be sent
 # 0: 40.5 -> 42.8 paid calls of 100 in bursts of twenty.
 _TOGETHER = 0.1  # seconds; requests sent this close together meet the same state, in whichever order they end
-_CONTRADICTED, _FEWEST_FALSE = 0.05, 0.01  # weight of the latest answer in the share of false empty ones; its minimum
 _RECORD = 600.0  # seconds for which rows are evidence that a provider works
 
 
@@ -98,7 +97,6 @@ class _State:
     failure_shares: dict[str, float] = field(default_factory=dict)
     """The share of each kind of failure in the calls."""
     calls: int = 0
-    false_empties: float = 0.0
     cooldown_until: float = 0.0
     cooldown_outcome: Outcome = "quota"
     cooldown_reason: str = ""
@@ -246,7 +244,6 @@ class Health:
         state.lost += learning * ((not answered and kind == "slow") - state.lost)
         if answered and rows:
             state.count()
-            state.false_empties -= _CONTRADICTED * state.false_empties
             state.rows_at = self._clock()
             state.answered_sent_at = max(state.answered_sent_at, sent_at)
             return self._recover(state, was_ill)
@@ -329,7 +326,7 @@ class Health:
     def has_record(self, provider: str, *, just_now: float = 0.0) -> bool:
         """Whether an empty result of this provider is credible.
 
-        It is if it has had rows recently, was not repeatedly empty since, and is rarely contradicted by others.
+        It is if it has had rows recently, was not repeatedly empty since, and was not contradicted the last time.
 
         Args:
             provider: Its name.
@@ -351,14 +348,6 @@ class Health:
     def weigh(self, provider: str, *, contradicted: bool) -> None:
         """Record whether another provider had rows where this one found nothing."""
         self._states[provider].doubtful = contradicted
-
-    def false_empties(self, provider: str) -> float:
-        """Return the share of the provider's answers without results that others contradict, at least one percent."""
-        return max(_FEWEST_FALSE, self._states[provider].false_empties)
-
-    def contradict(self, provider: str) -> None:
-        """Record that another provider had rows where this one had none."""
-        self._states[provider].false_empties += _CONTRADICTED * (1.0 - self._states[provider].false_empties)
 
     def prove(self, provider: str) -> Changes:
         """Record a successful control query; return what to share with other processes."""

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from groundwire.deadline import Deadline, wait_for_any
+from groundwire.deadline import Deadline
 from groundwire.models import Attempt, Outcome
 from groundwire.providers.base import SearchProvider, price_of, scope
 from groundwire.routing.attempts import AttemptResult, AttemptState, make_attempt
@@ -323,7 +323,10 @@ class _HedgedRun:
         waiting: list[asyncio.Future[Any]] = [*self._running]
         if until_sent:  # a call that is sent in time only moves what is waited for away, and is looked at then
             waiting += [running.state.sent_at for running in self._running.values() if not running.state.sent]
-        await wait_for_any(wake, *waiting)
+        if waiting:
+            await asyncio.wait(waiting, timeout=wake, return_when=asyncio.FIRST_COMPLETED)
+        else:
+            await asyncio.sleep(wake)
         ended = [task for task in self._running if task.done()]
         for task in sorted(ended, key=lambda task: self._running[task].since):
             del self._running[task]

@@ -7,23 +7,9 @@ hedging at the running provider's own 95th percentile costs about 5 % more calls
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final, Literal, NamedTuple, Self
+from typing import NamedTuple
 
-__all__ = ["CostMode", "HedgePolicy", "LatencyMode"]
-
-LatencyMode = Literal["normal", "fast", "fastest"]
-"""The percentile of a provider's own latencies from which it is late: the 95th, the 90th or the 75th."""
-
-CostMode = Literal["normal", "strict"]
-"""`strict`: a tenth of the normal budget of extra paid calls."""
-
-_MODES: Final[Mapping[LatencyMode, tuple[float, float]]] = {
-    "normal": (0.95, 0.10),
-    "fast": (0.90, 0.10),
-    "fastest": (0.75, 0.25),
-}
-# the percentile, and the most extra paid calls per search
+__all__ = ["HedgePolicy"]
 
 
 class HedgePolicy(NamedTuple):
@@ -66,18 +52,3 @@ class HedgePolicy(NamedTuple):
     """How many providers are called at once for `fuse`."""
     fuse_max_wait: float = 1.0
     """Seconds for the others after one of them has results."""
-
-    @classmethod
-    def of(cls, latency: LatencyMode = "normal", cost: CostMode = "normal") -> Self:
-        """Return the policy of a mode.
-
-        Args:
-            latency: How soon a paid provider is started as a hedge.
-            cost: How many extra paid calls are allowed.
-        """
-        quantile, extra_paid = _MODES[latency]
-        return (
-            cls(quantile=quantile, extra_paid=extra_paid / 10, extra_paid_burst=1.0)
-            if cost == "strict"
-            else cls(quantile=quantile, extra_paid=extra_paid)
-        )

@@ -13,7 +13,6 @@ from typing import Literal
 from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed
 from groundwire.models import Attempt, FilterReceipt, Observer, SearchResponse, SearchResult
-from groundwire.models.validators import unchecked
 from groundwire.providers.base import SearchProvider, price_of
 from groundwire.routing.attempts import AttemptResult, AttemptState, make_attempt
 from groundwire.routing.background_tasks import BackgroundTasks
@@ -143,10 +142,8 @@ class Router:
             return await self._last_resort(call, [*attempts, *controls])
         health, rows = self._caller.health, bool(result.rows)
         for item in finish.results:
-            if item.empty == "answered":
+            if item.empty in {"answered", "unproven"}:
                 health.weigh(item.attempt.provider, contradicted=rows)
-            if rows and item.empty in {"answered", "unproven"}:
-                health.contradict(item.attempt.provider)
         if result.rows:
             name, warnings = result.attempt.provider, result.warnings
             old = all(row.source == ARCHIVE for row in result.rows)  # the archive may be one of the providers, too
@@ -253,8 +250,7 @@ def _response(
     places = range(1, len(rows) + 1)
     if [row.citation_id for row in rows] != [*places]:
         rows = [replaced(row, citation_id=place) for row, place in zip(rows, places, strict=True)]
-    return unchecked(
-        SearchResponse,
+    return SearchResponse.model_construct(
         query=call.query.text,
         results=tuple(rows),
         provider=provider,

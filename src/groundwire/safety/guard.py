@@ -51,7 +51,6 @@ class Guard:
             port is not public. Metadata services are always blocked.
         origin_redirects: Where an allowed origin may lead: within itself, or also to the other allowed origins.
         resolver: Resolves names; the system's resolver if None.
-        allow_nat64: Judge addresses of `64:ff9b::/96` by the embedded IPv4 address, for hosts with only IPv6.
 
     Raises:
         ConfigurationError: Some of `allowed_origins` are invalid; all of them are listed.
@@ -63,14 +62,12 @@ class Guard:
         allowed_origins: Iterable[str] = (),
         origin_redirects: Literal["same", "allowed"] = "same",
         resolver: Resolver | None = None,
-        allow_nat64: bool = False,
     ) -> None:
         allowed = _origins(allowed_origins)
         self._origins = frozenset(url.origin for url in allowed)
         self._sockets = frozenset((url.host, url.port) for url in allowed)
         self._linked = origin_redirects == "allowed"
         self._resolver = resolver or _look_up
-        self._allow_nat64 = allow_nat64
         # The resolved addresses of allowed origins. Entries are never removed: a connection may still use an address
         # that a later lookup no longer returns.
         self._granted = {(unmapped(address), url.port) for url in allowed if (address := url.address) is not None}
@@ -171,7 +168,7 @@ class Guard:
         parsed = parse_address(address)
         if parsed is None or is_metadata(parsed):
             return False
-        return is_public(parsed, allow_nat64=self._allow_nat64) or (unmapped(parsed), port) in self._granted
+        return is_public(parsed) or (unmapped(parsed), port) in self._granted
 
     def _judge(self, host: str, port: int, *, exempt: bool) -> None:
         """Raise BlockedAddress unless a canonical host and port are allowed, as far as known without DNS."""
@@ -188,7 +185,7 @@ class Guard:
             raise BlockedAddress(f"Port {port} is not allowed: it belongs to a service other than the web.")
 
     def _judge_address(self, address: Address, *, exempt: bool) -> None:
-        if is_metadata(address) or not (exempt or is_public(address, allow_nat64=self._allow_nat64)):
+        if is_metadata(address) or not (exempt or is_public(address)):
             raise BlockedAddress(NOT_ALLOWED)
 
 

@@ -85,18 +85,15 @@ def unmapped(address: Address) -> Address:
     return address
 
 
-def is_public(address: str | Address, *, allow_nat64: bool = False) -> bool:
+def is_public(address: str | Address) -> bool:
     """Return whether an address belongs to the public Internet.
 
     An IPv4-mapped address is judged by its IPv4 address; other forms with an embedded one are not public.
 
     Args:
         address: The address; a text that is malformed or has a zone is not public.
-        allow_nat64: Judge `64:ff9b::/96` by the IPv4 address inside, for hosts that have IPv6 only.
     """
     parsed = _bare_address(address)
-    if isinstance(parsed, IPv6Address) and allow_nat64 and parsed in _NAT64:
-        parsed = IPv4Address(int(parsed) & _LOW_32)
     if parsed is None:
         return False
     if isinstance(parsed, IPv4Address):

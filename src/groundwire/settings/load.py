@@ -137,18 +137,15 @@ def load(
 
     _confine(plain[0], folder, problems)
 
-    def instances() -> set[str]:
-        return set(_instances((*files, *plain, own_values)))
-
     merged: Flat = {}
     for layer in (
         from_other_variables(dotenv, ".env"),
         from_other_variables(environment, "environment"),
         *files,
         plain[0],
-        from_provider_variables(dotenv, ".env", instances, warnings),
+        from_provider_variables(dotenv, ".env", warnings),
         plain[1],
-        from_provider_variables(environment, "environment", instances, warnings),
+        from_provider_variables(environment, "environment", warnings),
         own_values,
     ):
         merged |= layer
@@ -272,20 +269,6 @@ def _outside(key: str) -> str:
     return f"{key!r} is outside any section{did_you_mean(key, [*sections(), 'providers'])}"
 
 
-def _instances(layers: Iterable[Flat]) -> Iterator[str]:
-    """Yield every `NAME:LABEL` that the settings mention."""
-    for layer in layers:
-        for key, (value, _) in layer.items():
-            if key.startswith("providers."):
-                names = [key.removeprefix("providers.").rpartition(".")[0]]
-            elif key in {"search.providers", "read.providers"}:
-                words = value.split(",") if isinstance(value, str) else value
-                names = [str(word).strip() for word in words] if isinstance(words, (list, tuple)) else []
-            else:
-                continue
-            yield from (name for name in names if ":" in name)
-
-
 def _refuse_unknown(merged: Flat, problems: list[str]) -> None:
     keys = list(known_keys())
     for key in [key for key in merged if not key.startswith("providers.") and key not in keys]:
@@ -309,6 +292,7 @@ def _build(merged: Flat, keys: Mapping[str, tuple[str, str]], problems: list[str
         settings = _without(merged, [key for key, _ in wrong])
     for provider, options in _nest(merged)["providers"].items():
         problems += _option_faults(provider, options, merged)
+    _check_addresses(settings, merged, problems)
     settings = _refuse_together(settings, merged, problems, warnings)
     _raise(problems)
     origins = {key: origin for key, (_, origin) in merged.items()}
@@ -364,8 +348,8 @@ def _assemble(merged: Flat, keys: Mapping[str, SecretStr]) -> tuple[Settings, li
     return Settings.model_construct(**values_by_section), wrong
 
 
-def _refuse_together(settings: Settings, merged: Flat, problems: list[str], warnings: list[str]) -> Settings:
-    """Report conflicting settings, and an unsupported store URL."""
+def _check_addresses(settings: Settings, merged: Flat, problems: list[str]) -> None:
+    """Report an unsupported URL of the store or the archive."""
     try:
         parse_store_url(settings.storage.url)
     except ConfigurationError as error:
@@ -373,16 +357,18 @@ def _refuse_together(settings: Settings, merged: Flat, problems: list[str], warn
     if settings.archive.url and not settings.archive.url.startswith(("postgresql://", "postgres://")):
         form = "postgresql://USER:PASSWORD@HOST/NAME"
         problems.append(f"{_origin(merged, 'archive.url')}: archive.url: it is no PostgreSQL address; form: {form}")
+
+
+def _refuse_together(settings: Settings, merged: Flat, problems: list[str], warnings: list[str]) -> Settings:
+    """Report settings that contradict each other; a threshold of a host application's variable is only ignored."""
     for key, text in conflicting_settings(settings):
         origin = _origin(merged, key)
         if key == "search.strategy" and "argument" == _origin(merged, "search.providers") != origin:
             continue  # a call uses one provider, whatever the strategy
         if key == "session.warning_threshold" and is_of_a_document(origin):
             warnings.append(f"{origin} is ignored: {text}.")
-            session = settings.session.model_copy(
-                update={"warning_threshold": min(_USUAL_THRESHOLD, settings.session.max_searches)}
-            )
-            settings = settings.model_copy(update={"session": session})
+            usual = {"warning_threshold": min(_USUAL_THRESHOLD, settings.session.max_searches)}
+            settings = settings.model_copy(update={"session": settings.session.model_copy(update=usual)})
             continue
         problems.append(f"{origin}: {key}: {text}")
     return settings

@@ -168,10 +168,6 @@ class SearchSettings(SettingsSection):
     """Whether public services are asked without a key: `*_free`, `duckduckgo_lite`, `openalex`, and `arxiv`."""
     strategy: Literal["fallback", "hedge", "fuse"] = "hedge"
     """The strategy: one provider after another, the next one when one is late, or several at once and merged."""
-    latency: Literal["normal", "fast", "fastest"] = "normal"
-    """The wait after which `hedge` adds a paid provider: longer than 95, 90 or 75% of a provider's own responses."""
-    cost: Literal["normal", "strict"] = "normal"
-    """The budget of extra paid calls for `hedge`: for a tenth of the searches, with `strict` for a hundredth."""
     limit: int = Field(default=5, ge=1, le=MAX_LIMIT)
     """The default number of results."""
     timeout: float = Field(default=10.0, gt=0, le=600)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import os
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -205,7 +205,6 @@ _NOT_SETTINGS = frozenset(  # those of a run, of a server, or of a server's clie
         "GROUNDWIRE_LOG",
         "GROUNDWIRE_RECORD",
         "GROUNDWIRE_REPLAY",
-        "GROUNDWIRE_MCP_TOKEN",
         "GROUNDWIRE_URL",
         "GROUNDWIRE_KEY",
     }
@@ -276,16 +275,12 @@ def from_variables(source: Mapping[str, str], origin: str, warnings: list[str]) 
     return flat
 
 
-def from_provider_variables(
-    source: Mapping[str, str], origin: str, instances: Callable[[], Iterable[str]], warnings: list[str]
-) -> Flat:
-    """Return the settings in GROUNDWIRE_PROVIDERS_NAME_OPTION and GROUNDWIRE_PROVIDERS_NAME_LABEL_OPTION.
+def from_provider_variables(source: Mapping[str, str], origin: str, warnings: list[str]) -> Flat:
+    """Return the settings in GROUNDWIRE_PROVIDERS_NAME_OPTION; a second instance of a provider has its own in a file.
 
     Args:
         source: The variables.
         origin: Where they are from.
-        instances: Returns the names `NAME:LABEL` that other settings mention; a variable alone makes none, because
-            `SEARXNG_BACKUP_URL` could be an option `backup_url` as well.
         warnings: Gets a line for each variable that names no option of a provider.
     """
     named = {name: value for name, value in source.items() if name.startswith(_PROVIDERS) and value.strip()}
@@ -294,7 +289,7 @@ def from_provider_variables(
     installed = own_provider_names()
     if not all(any(_is_option(name, provider) for provider in installed) for name in named):
         installed = provider_names()  # those of other packages are looked for only when they may be meant
-    names = sorted({*installed, *instances()}, key=len, reverse=True)
+    names = sorted(installed, key=len, reverse=True)
     flat: Flat = {}
     for name, value in sorted(named.items()):
         matches = [provider for provider in names if _option(name, provider)]
@@ -304,11 +299,8 @@ def from_provider_variables(
         if fitting or (provider and not accepted):  # a provider without a model of its options checks them itself
             flat[f"providers.{provider}.{_option(name, provider)}"] = (value, f"{origin} {name}")
         elif provider:
-            text = f"{origin}: {name} is not an option of {provider} and is ignored"
-            if labeled := _label_of(name, provider):
-                instance, option = labeled
-                text += f". If it is {option} of a second instance, add that to search.providers as {instance!r}"
-            warnings.append(text + near_option(_option(name, provider), accepted))
+            near = near_option(_option(name, provider), accepted)
+            warnings.append(f"{origin}: {name} is not an option of {provider} and is ignored{near}")
         else:
             options = [f"{provider}.{option}" for provider in installed for option in option_names(provider)]
             warnings.append(
@@ -335,16 +327,6 @@ def _is_option(name: str, provider: str) -> bool:
     """Tell whether a variable names an option that `provider` has."""
     option = _option(name, provider)
     return bool(option) and option in option_names(provider)
-
-
-def _label_of(name: str, provider: str) -> tuple[str, str] | None:
-    """Return the instance and the option that a variable would set if the instance existed."""
-    suffix = _option(name, provider)
-    for option in sorted(option_names(provider), key=len, reverse=True):
-        label = suffix.removesuffix(f"_{option}")
-        if label not in {suffix, ""}:
-            return f"{provider}:{label}", option
-    return None
 
 
 def _near(name: str, variables: Iterable[str]) -> str:

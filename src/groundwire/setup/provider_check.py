@@ -1,6 +1,6 @@
 """Checks of providers by one call each, without fallbacks: the one list of what a call can show.
 
-`groundwire doctor`, `groundwire setup`, `groundwire providers --check`, the hosts of extensions and the prompts of MCP
+`groundwire doctor`, `groundwire setup`, the hosts of extensions and the prompts of MCP
 share it: each outcome is a row with its stable name, what it says about the key, and its remedy.
 """
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, cast
 
 from groundwire.errors import GroundwireError
 
 __all__ = [
     "LONGEST_WAIT",
-    "NOTES",
     "Add",
     "Answer",
     "AssignNumbers",
@@ -31,20 +30,19 @@ __all__ = [
     "StoreError",
     "arrival_of",
     "check_amount",
+    "check_operation",
     "check_pace",
     "check_seconds",
     "decode_key",
     "encode_key",
     "ended",
+    "next_slot",
     "note_digest",
     "note_key",
 ]
 
 LONGEST_WAIT = 900.0
 """Seconds that no call with a deadline waits for a slot."""
-
-NOTES = "\0note\0"
-"""The key prefix of values with the notes of registers, which no scan returns."""
 
 
 class StoreError(GroundwireError):
@@ -193,7 +191,8 @@ class Store(Protocol):
     """Values, counters, paces, leases and registers, each with atomic operations.
 
     The kinds live apart: the same key may name one of each. Keys are any text; callers give them prefixes.
-    All times are seconds. Every method may raise `StoreError`.
+    All times are seconds. Every method may raise `StoreError`. A class that derives from this one gets the methods of
+    one operation from `apply`, which runs a batch of one.
     """
 
     async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
@@ -210,13 +209,18 @@ class Store(Protocol):
         """
         ...
 
+    async def apply(self, operation: Operation) -> Answer:
+        """Run one operation, and return its answer once it is done."""
+        (answer,) = await self.batch((operation,))
+        return answer
+
     async def register(self, key: str) -> Register:
         """Return a register; one that does not exist is empty."""
         ...
 
     async def get(self, key: str) -> Entry | None:
         """Return a value that is not yet past its staleness, or None."""
-        ...
+        return cast("Entry | None", await self.apply(Get(key)))
 
     async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
         """Store a value, replacing any older one.
@@ -227,7 +231,7 @@ class Store(Protocol):
             fresh: Seconds for which it is fresh.
             stale: Seconds after those for which it may still be used. If both are 0 the value is forgotten.
         """
-        ...
+        await self.apply(Set(key, value, fresh, stale))
 
     async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
         """Add to a counter if the limit allows all of it.
@@ -241,7 +245,7 @@ class Store(Protocol):
             limit: The maximum of the counter after an addition; None means no limit.
             ttl: Seconds after which a counter that is created now is forgotten; None is never.
         """
-        ...
+        return cast("Count", await self.apply(Add(key, amount, limit, ttl)))
 
     async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
         """Reserve the next slot of a steady pace (the generic cell rate algorithm, ITU-T I.371).
@@ -265,21 +269,14 @@ class Store(Protocol):
             owner: The caller, by a unique name.
             ttl: Seconds from now for which it holds.
         """
-        ...
+        return bool(await self.apply(Lease(key, owner, ttl)))
 
     async def release(self, key: str, *, owner: str) -> None:
         """Release a lease if `owner` holds it."""
-        ...
+        await self.apply(Release(key, owner))
 
     async def delete(self, key: str) -> None:
         """Delete the value, the counter, the pace and the register with a name; a lease is released by its owner."""
-        ...
-
-    def scan(self, prefix: str) -> AsyncGenerator[str, None]:
-        """Yield the keys of values with a prefix, in any order, without duplicates.
-
-        A server looks through all its keys for this. What is set or deleted meanwhile may or may not be among them.
-        """
         ...
 
     async def aclose(self) -> None:
@@ -305,7 +302,7 @@ def note_digest(note: bytes) -> bytes:
 
 def note_key(key: str, digest: bytes) -> str:
     """Return the key of a register's note, in stores that store it as a value."""
-    return f"{NOTES}{key}\0{digest.hex()}"
+    return f"\0note\0{key}\0{digest.hex()}"
 
 
 def encode_key(key: str) -> bytes:
@@ -346,6 +343,34 @@ def arrival_of(stored: float | None, now: float, interval: float, burst: int, ma
     """
     longest = math.inf if max_wait is None else burst * interval + max(max_wait, LONGEST_WAIT)
     return stored if stored is not None and now < stored <= now + longest else now
+
+
+def check_operation(operation: Operation) -> None:
+    """Check the value and the numbers of an operation, before others that share its transaction fail with it.
+
+    Raises:
+        ValueError: a duration is negative or not finite, or an amount is not finite.
+        TypeError: a value is no bytes.
+    """
+    if isinstance(operation, Set):
+        memoryview(operation.value)
+        check_seconds(fresh=operation.fresh, stale=operation.stale)
+    elif isinstance(operation, Add):
+        check_amount(operation.amount, operation.limit)
+        check_seconds(ttl=operation.ttl)
+    elif isinstance(operation, Lease | AssignNumbers):
+        check_seconds(ttl=operation.ttl)
+
+
+def next_slot(
+    stored: float | None, now: float, interval: float, burst: int, max_wait: float | None
+) -> tuple[Pace, float]:
+    """Return the next slot of a pace, and when the call after it would come, to be stored if it is granted."""
+    arrival = arrival_of(stored, now, interval, burst, max_wait)
+    wait = max(0.0, arrival - (burst - 1) * interval - now)
+    if max_wait is not None and wait > max_wait:
+        return Pace(granted=False, wait=wait, backlog=arrival - now), arrival
+    return Pace(granted=True, wait=wait, backlog=arrival + interval - now), arrival + interval
 
 
 def check_pace(interval: float, burst: int, max_wait: float | None) -> None:

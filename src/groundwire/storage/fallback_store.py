@@ -8,7 +8,7 @@ import logging
 import math
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import TypeVar
 
@@ -104,7 +104,7 @@ _LONGEST_PAUSE = 30.0  # seconds
 _FAILURES = (StoreError, TimeoutError)
 
 
-class ResilientStore:
+class ResilientStore(Store):
     """Another store, replaced by process memory after a failure, until a probe succeeds.
 
     Reading and writing fail apart: what a full or locked store holds can still be read. A budget does not reset
@@ -160,20 +160,24 @@ class ResilientStore:
             return entry  # newer than what the real store holds
         return await self._call(lambda store: store.get(key), self._reading)
 
-    async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
-        """Store a value; see `Store.set`."""
-        await self._call(lambda store: store.set(key, value, fresh=fresh, stale=stale), self._writing)
-
     async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
         """Run a batch; see `Store.batch`."""
         if not self._owed and not self._writing.off and self._put_off(operations):  # nothing is waited for
             return [None] * len(operations)
+        return await self._run(operations)
 
+    async def apply(self, operation: Operation) -> Answer:
+        """Run one operation; see `Store.apply`."""
+        (answer,) = await self._run((operation,))
+        return answer
+
+    async def _run(self, operations: Sequence[Operation]) -> Sequence[Answer]:
         async def on(store: Store) -> Sequence[Answer]:
             if store is not self._store:
                 return await self._batch_here(operations)
             order, floors = next(self._order), self._floors
-            answers = await store.batch([_with_floor(step, floors) for step in operations] if floors else operations)
+            steps = [_with_floor(step, floors) for step in operations] if floors else operations
+            answers = [await store.apply(steps[0])] if len(steps) == 1 else await store.batch(steps)
             for step, answer in zip(operations, answers, strict=False):
                 if isinstance(step, AssignNumbers) and isinstance(answer, Numbers):
                     _put(self._last_numbers, step.key, max((0, *answer.numbers)))
@@ -195,52 +199,17 @@ class ResilientStore:
         newer = await self._fallback.register(key)
         return Register({**newer.numbers, **register.numbers}, tuple(dict.fromkeys((*register.notes, *newer.notes))))
 
-    async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
-        """Add to a counter; see `Store.count`."""
-
-        async def on(store: Store) -> Count:
-            if store is not self._store:
-                return await self._count_here(key, amount, limit, ttl)
-            order = next(self._order)
-            answer = await store.count(key, amount, limit=limit, ttl=ttl)
-            self._remember(key, answer.total, ttl, order)
-            return answer
-
-        return await self._call(on, self._writing, probe=bool(amount or self._owed))
-
     async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
         """Reserve a slot; see `Store.pace`."""
         return await self._call(
             lambda store: store.pace(key, interval=interval, burst=burst, max_wait=max_wait), self._writing
         )
 
-    async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
-        """Take or renew a lease; see `Store.lease`."""
-        return await self._call(lambda store: store.lease(key, owner=owner, ttl=ttl), self._writing)
-
-    async def release(self, key: str, *, owner: str) -> None:
-        """Release a lease; see `Store.release`."""
-        await self._call(lambda store: store.release(key, owner=owner), self._writing)
-
     async def delete(self, key: str) -> None:
         """Delete a value, a counter and a pace; see `Store.delete`."""
         for records in (self._totals, self._owed, self._last_numbers, self._floors):
             records.pop(key, None)
         await self._call(lambda store: store.delete(key), self._writing)
-
-    async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
-        """Yield the keys of values and registers; see `Store.scan`."""
-        yielded: set[str] = set()
-        if self._reading.ready():
-            keys = self._store.scan(prefix)
-            with suppress(_FellBack):
-                while (key := await self._ask(lambda _: anext(keys, None), self._reading)) is not None:
-                    yielded.add(key)
-                    yield key
-        if self.degraded:
-            async for key in self._fallback.scan(prefix):
-                if key not in yielded:
-                    yield key
 
     async def aclose(self) -> None:
         """Close both stores, with the timeout of a call for the real one."""

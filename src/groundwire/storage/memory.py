@@ -6,12 +6,11 @@ import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from groundwire.storage.base import (
-    NOTES,
     Add,
     Answer,
     AssignNumbers,
@@ -27,11 +26,11 @@ from groundwire.storage.base import (
     Set,
     Store,
     StoreError,
-    arrival_of,
     check_amount,
     check_pace,
     check_seconds,
     ended,
+    next_slot,
     note_key,
 )
 
@@ -44,12 +43,12 @@ _V = TypeVar("_V")
 _EntryFields: TypeAlias = tuple[bytes, float, float]  # of an `Entry`: plain tuples, which the garbage collector skips
 
 
-class MemoryStore:
+class MemoryStore(Store):
     """Values, counters, paces and leases of one process; exact under tasks and threads.
 
     Args:
-        max_bytes: Maximum size of all values; those that were not used for longest go first. Counters, paces and
-            leases are never pushed out, they go when they have run out.
+        max_bytes: Maximum size of all values; the oldest go first. Counters, paces and leases are never pushed out,
+            they go when they have run out.
         clock: The time in seconds since the epoch.
     """
 
@@ -75,7 +74,6 @@ class MemoryStore:
             if entry[2] <= now:
                 self._forget(key)
                 return None
-            self._entries.move_to_end(key)
             return Entry(*entry)
 
     async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
@@ -123,12 +121,10 @@ class MemoryStore:
         check_pace(interval, burst, max_wait)
         with self._lock:
             now = self._now()
-            arrival = arrival_of(self._paces.get(key, now), now, interval, burst, max_wait)
-            wait = max(0.0, arrival - (burst - 1) * interval - now)
-            if max_wait is not None and wait > max_wait:
-                return Pace(granted=False, wait=wait, backlog=arrival - now)
-            self._paces.put(key, arrival + interval, now, arrival + interval)
-            return Pace(granted=True, wait=wait, backlog=arrival + interval - now)
+            slot, arrival = next_slot(self._paces.get(key, now), now, interval, burst, max_wait)
+            if slot.granted:
+                self._paces.put(key, arrival, now, arrival)
+            return slot
 
     async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
         """Take or renew a lease; see `Store.lease`."""
@@ -156,16 +152,6 @@ class MemoryStore:
             if (state := self._registers.pop(key)) is not None:
                 for note in state.notes:
                     self._forget(note_key(key, note))
-
-    async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
-        """Yield the keys of values and registers; see `Store.scan`."""
-        with self._lock:
-            now = self._now()
-            live_keys = [key for key, entry in self._entries.items() if entry[2] > now]
-            live_keys += self._registers.keys(now)
-            keys = [key for key in live_keys if key.startswith(prefix) and not key.startswith(NOTES)]
-        for key in keys:
-            yield key
 
     async def aclose(self) -> None:
         """Delete everything."""
@@ -220,11 +206,6 @@ async def run_each(store: Store, operations: Sequence[Operation]) -> list[Answer
     return answers
 
 
-async def _assign(store: Store, operation: AssignNumbers) -> Answer:
-    (answer,) = await store.batch((operation,))
-    return answer
-
-
 _METHODS: Mapping[type, Callable[[Store, Any], Awaitable[Answer]]] = MappingProxyType(
     {
         Get: lambda store, it: store.get(it.key),
@@ -232,7 +213,7 @@ _METHODS: Mapping[type, Callable[[Store, Any], Awaitable[Answer]]] = MappingProx
         Add: lambda store, it: store.count(it.key, it.amount, limit=it.limit, ttl=it.ttl),
         Lease: lambda store, it: store.lease(it.key, owner=it.owner, ttl=it.ttl),
         Release: lambda store, it: store.release(it.key, owner=it.owner),
-        AssignNumbers: _assign,
+        AssignNumbers: lambda store, it: store.apply(it),
     }
 )
 
@@ -274,9 +255,6 @@ class _Expiring(Generic[_V]):
     def get(self, key: str, now: float) -> _V | None:
         value, until = self._values.get(key, (None, math.inf))
         return value if until > now else None
-
-    def keys(self, now: float) -> list[str]:
-        return [key for key, (_, until) in self._values.items() if until > now]
 
     def put(self, key: str, value: _V, now: float, until: float) -> None:
         self._values[key] = (value, until)

@@ -10,8 +10,7 @@ import logging
 import sqlite3
 import threading
 import time
-from collections import deque
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from sqlite3 import Connection
@@ -20,32 +19,27 @@ from typing import TypeVar
 from groundwire.storage import sqlite_statements as sql
 from groundwire.storage.base import (
     Answer,
-    Count,
-    Entry,
     Get,
     Operation,
     Pace,
     Register,
     Release,
     Set,
+    Store,
     StoreError,
-    check_amount,
+    check_operation,
     check_pace,
-    check_seconds,
-    decode_key,
     encode_key,
 )
 from groundwire.storage.sqlite_db import StoreFile, is_busy, is_damaged, transaction
-from groundwire.storage.write_queue import Job, Writer
+from groundwire.storage.write_queue import Work, Writer
 
 __all__ = ["SqliteStore"]
 
 _logger = logging.getLogger(__name__)
 
-_TOUCH_AFTER = 60.0  # seconds; reads record the use of an entry at most this often, with the next write
 _TIDY_EVERY = 60.0  # seconds between two clean-ups
 _MEND_EVERY = 60.0  # seconds; a disk that damages every file must not be filled with them
-_PAGE = 500  # keys per page of a scan
 _PUT_OFF = frozenset({Set, Release})
 
 _FIX = "Check its folder and the space on its disk, or set storage.url to another file."
@@ -53,15 +47,15 @@ _FIX = "Check its folder and the space on its disk, or set storage.url to anothe
 _T = TypeVar("_T")
 
 
-class SqliteStore:
+class SqliteStore(Store):
     """Values, counters, paces and leases in one file; exact under tasks, threads and processes.
 
     The file is opened by the first call. A damaged one is renamed to `NAME.corrupt-TIMESTAMP` and a new one begun.
 
     Args:
         path: The file; folders are made.
-        max_bytes: Maximum size of all values; those that were not used for longest go first. Counters, paces and
-            leases are never pushed out, they go when they have run out.
+        max_bytes: Maximum size of all values; the oldest go first. Counters, paces and leases are never pushed out,
+            they go when they have run out.
         max_wait: Seconds to wait for another process to release the file.
         clock: The time in seconds since the epoch, the same for all processes.
     """
@@ -83,61 +77,28 @@ class SqliteStore:
         self._writing: sqlite3.Connection | None = None
         self._reading: sqlite3.Connection | None = None
         self._read_lock = threading.Lock()
-        self._touched: deque[tuple[float, int]] = deque(maxlen=1_000)
         self._tidy_at = 0.0
         self._mend_from = 0.0
 
-    async def get(self, key: str) -> Entry | None:
-        """Return a value; see `Store.get`."""
-        now = self._clock()
-        row = await self._run_read(lambda db: sql.find(db, encode_key(key), now))
-        if row is None:
-            return None
-        self._used(row)
-        return Entry(*row[1:4])
-
-    async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
-        """Store a value; see `Store.set`."""
-        check_seconds(fresh=fresh, stale=stale)
-        if fresh + stale <= 0 or len(value) > self._max_bytes:
-            await self._writer.run(lambda db: sql.forget(db, encode_key(key)))
-            return
-        now = self._clock()
-        row = (encode_key(key), bytes(value), now + fresh, now + fresh + stale, now)
-        await self._writer.run(lambda db: sql.keep(db, row, self._max_bytes))
-
     async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
         """Run a batch in one transaction; see `Store.batch`."""
+        return [None] * len(operations) if self.put_off(operations) else await self._run(operations)
 
-        def work(db: Connection) -> list[Answer]:
-            return sql.run(db, operations, self._max_bytes, self._clock(), self._used)
-
-        if self.put_off(operations):
-            return [None] * len(operations)
-        if {*map(type, operations)} == {Get}:
-            return await self._run_read(work)
-        first = operations[0]
-        at_once = isinstance(first, Get) and first.ends and not self._writer.put_off
-        if at_once and (entry := await self.get(first.key)) is not None:
-            return [entry]  # which ends the batch without a thread
-        return await self._writer.run(work)
+    async def apply(self, operation: Operation) -> Answer:
+        """Run one operation, and wait for its commit; see `Store.apply`."""
+        (answer,) = await self._run((operation,))
+        return answer
 
     def put_off(self, operations: Sequence[Operation]) -> bool:
         """Run a batch in a moment and together with others, if it consists of `Set` and `Release`; return whether."""
         if not {*map(type, operations)} <= _PUT_OFF:
             return False
         now = self._clock()  # what is put off begins to age now
-        return self._writer.run_later(lambda db: sql.run(db, operations, self._max_bytes, now, self._used))
+        return self._writer.run_later(lambda db: sql.run(db, operations, self._max_bytes, now))
 
     async def register(self, key: str) -> Register:
         """Return a register; see `Store.register`."""
         return await self._run_read(lambda db: sql.register(db, key, self._clock()))
-
-    async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
-        """Add to a counter; see `Store.count`."""
-        check_amount(amount, limit)
-        check_seconds(ttl=ttl)
-        return await self._writer.run(lambda db: sql.count(db, encode_key(key), amount, limit, ttl, self._clock()))
 
     async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
         """Reserve a slot; see `Store.pace`."""
@@ -146,41 +107,29 @@ class SqliteStore:
             lambda db: sql.pace(db, encode_key(key), interval, burst, max_wait, self._clock())
         )
 
-    async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
-        """Take or renew a lease; see `Store.lease`."""
-        check_seconds(ttl=ttl)
-        return await self._writer.run(lambda db: sql.lease(db, encode_key(key), owner, ttl, self._clock()))
-
-    async def release(self, key: str, *, owner: str) -> None:
-        """Release a lease; see `Store.release`."""
-        await self._writer.run(lambda db: sql.release(db, encode_key(key), owner))
-
     async def delete(self, key: str) -> None:
         """Delete a value, a counter and a pace; see `Store.delete`."""
         await self._writer.run(lambda db: sql.delete(db, encode_key(key)))
-
-    async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
-        """Yield the keys of values and registers; see `Store.scan`."""
-        start = first = encode_key(prefix)
-        while True:
-            page = await self._page(first, start)
-            for key in page:
-                yield decode_key(key)
-            if len(page) < _PAGE:
-                return
-            start = page[-1] + b"\0"  # the next possible key
 
     async def aclose(self) -> None:
         """Finish pending writes, close the file and end the thread."""
         await self._writer.aclose(self._close)
 
-    def _used(self, row: sql.EntryRow) -> None:
-        number, *_, used = row
-        if (now := self._clock()) - used > _TOUCH_AFTER:
-            self._touched.append((now, number))
+    async def _run(self, operations: Sequence[Operation]) -> Sequence[Answer]:
+        """Run operations in one transaction, and wait for it; without one if they only read."""
+        for operation in operations:
+            check_operation(operation)
 
-    async def _page(self, prefix: bytes, start: bytes) -> list[bytes]:
-        return await self._run_read(lambda db: sql.keys(db, prefix, start, self._clock(), _PAGE))
+        def work(db: Connection) -> list[Answer]:
+            return sql.run(db, operations, self._max_bytes, self._clock())
+
+        if {*map(type, operations)} == {Get}:
+            return await self._run_read(work)
+        first = operations[0]
+        at_once = isinstance(first, Get) and first.ends and not self._writer.put_off
+        if at_once and (entry := await self.get(first.key)) is not None:
+            return [entry]  # which ends the batch without a thread
+        return await self._writer.run(work)
 
     async def _run_read(self, look: Callable[[sqlite3.Connection], _T]) -> _T:
         with self._read_lock, suppress(sqlite3.Error):
@@ -189,24 +138,22 @@ class SqliteStore:
         # Not open yet, or an error: the writer's thread may wait, and repairs damage. It has also what was put off.
         return await self._writer.run(look)
 
-    def _commit(self, jobs: Sequence[Job[object]]) -> None:
+    def _commit(self, jobs: Sequence[Work]) -> Sequence[object]:
         try:
-            self._transact(jobs)
+            return self._transact(jobs)
         except (sqlite3.Error, OSError) as exc:
             self._mend(exc)
             try:
-                self._transact(jobs)
+                return self._transact(jobs)
             except (sqlite3.Error, OSError) as again:
                 self._close()
                 raise self._error(again) from again
 
-    def _transact(self, jobs: Sequence[Job[object]]) -> None:
+    def _transact(self, jobs: Sequence[Work]) -> Sequence[object]:
         db = self._open()
         with transaction(db, lambda: self._file.patiently(lambda: db.execute("begin immediate"))):
             self._tidy(db)
-            answers = [job.run(db) for job in jobs]
-        for tell in answers:
-            tell()
+            return [work(db) for work in jobs]
 
     def _open(self) -> sqlite3.Connection:
         if self._writing is not None and self._file.replaced:
@@ -233,8 +180,6 @@ class SqliteStore:
                     db.close()
 
     def _tidy(self, db: sqlite3.Connection) -> None:
-        while self._touched:
-            sql.touch(db, *self._touched.popleft())
         if (now := self._clock()) >= self._tidy_at:
             self._tidy_at = now + _TIDY_EVERY
             sql.tidy(db, now)

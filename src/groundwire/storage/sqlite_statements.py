@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from sqlite3 import Connection, Cursor
 
 from groundwire.storage.base import (
-    NOTES,
     Add,
     Answer,
     AssignNumbers,
@@ -20,22 +19,20 @@ from groundwire.storage.base import (
     Pace,
     Register,
     Release,
-    arrival_of,
     decode_key,
     encode_key,
     ended,
+    next_slot,
     note_digest,
     note_key,
 )
 
 __all__ = [
-    "EntryRow",
     "count",
     "delete",
     "find",
     "forget",
     "keep",
-    "keys",
     "lease",
     "number",
     "pace",
@@ -43,7 +40,6 @@ __all__ = [
     "release",
     "run",
     "tidy",
-    "touch",
 ]
 
 _TIDIED = 500  # rows of one table that one clean-up deletes, so that it stays short
@@ -64,20 +60,17 @@ _ENDED_REGISTERS = "select key from registers where until <= ? limit 5"  # each 
 _Db = Connection | Cursor
 _Blob = bytes | bytearray
 
-EntryRow = tuple[int, bytes, float, float, float]
-"""An entry's id, value, the ends of its freshness and staleness, and its last use."""
 
-
-def find(db: _Db, key: _Blob, now: float) -> EntryRow | None:
-    """Return an entry's id, value, the ends of its freshness and staleness, and its last use."""
-    row: EntryRow | None = db.execute(
-        "select id, value, fresh_until, stale_until, used from entries where key = ? and stale_until > ?", (key, now)
+def find(db: _Db, key: _Blob, now: float) -> Entry | None:
+    """Return an entry."""
+    row = db.execute(
+        "select value, fresh_until, stale_until from entries where key = ? and stale_until > ?", (key, now)
     ).fetchone()
-    return row
+    return None if row is None else Entry(*row)
 
 
 def keep(db: _Db, row: tuple[_Blob, _Blob, float, float, float], max_bytes: int) -> None:
-    """Store an entry (key, value, fresh_until, stale_until, used) and evict others until all fit."""
+    """Store an entry (key, value, fresh_until, stale_until, now) and evict the oldest until all fit."""
     db.execute(
         "insert into entries (key, value, fresh_until, stale_until, used) values (?, ?, ?, ?, ?) "
         "on conflict (key) do update set value = excluded.value, fresh_until = excluded.fresh_until, "
@@ -99,30 +92,6 @@ def keep(db: _Db, row: tuple[_Blob, _Blob, float, float, float], max_bytes: int)
 def forget(db: _Db, key: _Blob) -> None:
     """Delete an entry."""
     db.execute("delete from entries where key = ?", (key,))
-
-
-def touch(db: Connection, now: float, row_id: int) -> None:
-    """Record the use of an entry."""
-    db.execute("update entries set used = ? where id = ? and used < ?", (now, row_id, now))
-
-
-def keys(db: Connection, prefix: bytes, start: bytes, now: float, limit: int) -> list[bytes]:
-    """Return the first keys with a prefix that are not before `start`, in order."""
-    end = prefix + b"\xff"  # a byte that does not occur in UTF-8
-    rows = db.execute(
-        "select key from entries where key >= :start and key < :end and not (key >= :notes and key < :notes_end) "
-        "and stale_until > :now union select key from registers where key >= :start and key < :end and until > :now "
-        "order by key limit :limit",
-        {
-            "start": start,
-            "end": end,
-            "notes": encode_key(NOTES),
-            "notes_end": encode_key(NOTES) + b"\xff",
-            "now": now,
-            "limit": limit,
-        },
-    )
-    return [key for (key,) in rows]
 
 
 def count(db: _Db, key: _Blob, amount: float, limit: float | None, ttl: float | None, now: float) -> Count:
@@ -155,15 +124,13 @@ def count(db: _Db, key: _Blob, amount: float, limit: float | None, ttl: float | 
 def pace(db: _Db, key: _Blob, interval: float, burst: int, max_wait: float | None, now: float) -> Pace:
     """Reserve the next slot of a pace."""
     row = db.execute("select arrival from paces where key = ?", (key,)).fetchone()
-    arrival = arrival_of(row[0] if row else None, now, interval, burst, max_wait)
-    wait = max(0.0, arrival - (burst - 1) * interval - now)
-    if max_wait is not None and wait > max_wait:
-        return Pace(granted=False, wait=wait, backlog=arrival - now)
-    db.execute(
-        "insert into paces (key, arrival) values (?, ?) on conflict (key) do update set arrival = excluded.arrival",
-        (key, arrival + interval),
-    )
-    return Pace(granted=True, wait=wait, backlog=arrival + interval - now)
+    slot, arrival = next_slot(row[0] if row else None, now, interval, burst, max_wait)
+    if slot.granted:
+        db.execute(
+            "insert into paces (key, arrival) values (?, ?) on conflict (key) do update set arrival = excluded.arrival",
+            (key, arrival),
+        )
+    return slot
 
 
 def lease(db: _Db, key: _Blob, owner: str, ttl: float, now: float) -> bool:
@@ -228,7 +195,7 @@ def register(db: Connection, key: str, now: float) -> Register:
     numbers = dict(db.execute("select name, number from names where key = ?", (name,)))
     digests = db.execute("select digest from notes where key = ? order by place", (name,)).fetchall()
     entries = (find(db, encode_key(note_key(key, digest)), now) for (digest,) in digests)
-    return Register(numbers, tuple(entry[1] for entry in entries if entry is not None))
+    return Register(numbers, tuple(entry.value for entry in entries if entry is not None))
 
 
 def _drop_register(db: _Db, key: bytes) -> None:
@@ -239,13 +206,7 @@ def _drop_register(db: _Db, key: bytes) -> None:
         db.execute(statement, (key,))
 
 
-def run(
-    connection: Connection,
-    operations: Sequence[Operation],
-    max_bytes: int,
-    now: float,
-    used: Callable[[EntryRow], None],
-) -> list[Answer]:
+def run(connection: Connection, operations: Sequence[Operation], max_bytes: int, now: float) -> list[Answer]:
     """Run a batch.
 
     Args:
@@ -253,7 +214,6 @@ def run(
         operations: See `Store.batch`.
         max_bytes: Maximum size of all values.
         now: The time in seconds since the epoch.
-        used: Called with each entry that was found.
     """
     answers: list[Answer] = []
     db = connection.cursor()  # one for all: to make one takes as long as a short statement
@@ -265,10 +225,7 @@ def run(
             # The driver looks for an adapter for bytes, and for none for these.
             key = bytearray(encode_key(operation.key))
             if isinstance(operation, Get):
-                row = find(db, key, now)
-                if row is not None:
-                    used(row)
-                    answer = Entry(*row[1:4])
+                answer = find(db, key, now)
             elif isinstance(operation, Add):
                 answer = count(db, key, operation.amount, operation.limit, operation.ttl, now)
             elif isinstance(operation, Lease):

@@ -1,6 +1,6 @@
 create table entries (
     id integer primary key, key blob not null unique, value blob not null,
-    fresh_until real not null, stale_until real not null, used real not null
+    fresh_until real not null, stale_until real not null, used real not null -- when it was written
 );
 create index entries_by_end on entries (stale_until);
 create index entries_by_use on entries (used);

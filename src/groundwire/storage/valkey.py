@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import math
-import re
 import struct
 import time
 import zlib
@@ -36,11 +35,10 @@ from groundwire.storage.base import (
     Register,
     Release,
     Set,
+    Store,
     StoreError,
-    check_amount,
+    check_operation,
     check_pace,
-    check_seconds,
-    decode_key,
     encode_key,
     note_digest,
 )
@@ -63,7 +61,6 @@ _REGISTER = b"groundwire:r:"
 
 _LONG = 500  # bytes of a value from which compressing it is worth the time
 _HEAD = struct.Struct("<d")  # before each value: the seconds of its staleness; the server knows when it ends
-_SPECIAL = re.compile(rb"[][*?^\\-]")  # in patterns of SCAN
 
 _PLACE = 16  # digits before a note: its place among the others
 
@@ -74,7 +71,7 @@ _CHECKED = 30.0  # seconds; an idle connection may have been cut by something in
 _CONNECT = 5.0  # seconds; TLS to another region takes several round trips, and goes on when a caller has given up
 
 
-class ValkeyStore:
+class ValkeyStore(Store):
     """Values, counters, paces and leases on a server; exact under tasks, processes and machines.
 
     It belongs to the event loop that uses it first. The server's own limit (`maxmemory`) bounds its size: choose the
@@ -142,20 +139,6 @@ class ValkeyStore:
         numbers = {name[1:]: int(value) for name, value in fields.items() if name[:1] == b"n"}
         return Register(numbers, tuple(note[_PLACE:] for note in notes))
 
-    async def get(self, key: str) -> Entry | None:
-        """Return a value; see `Store.get`."""
-        (answer,) = await self.batch((Get(key),))
-        return answer if isinstance(answer, Entry) else None
-
-    async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
-        """Store a value; see `Store.set`."""
-        await self.batch((Set(key, value, fresh, stale),))
-
-    async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
-        """Add to a counter; see `Store.count`."""
-        (answer,) = await self.batch((Add(key, amount, limit, ttl),))
-        return cast("Count", answer)
-
     async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
         """Reserve a slot; see `Store.pace`."""
         check_pace(interval, burst, max_wait)
@@ -166,36 +149,12 @@ class ValkeyStore:
             granted, wait, backlog = await self._pace(keys=[_PACE + encode_key(key)], args=arguments)
         return Pace(granted=bool(granted), wait=int(wait) / 1_000_000, backlog=int(backlog) / 1_000_000)
 
-    async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
-        """Take or renew a lease; see `Store.lease`."""
-        (answer,) = await self.batch((Lease(key, owner, ttl),))
-        return bool(answer)
-
-    async def release(self, key: str, *, owner: str) -> None:
-        """Release a lease; see `Store.release`."""
-        await self.batch((Release(key, owner),))
-
     async def delete(self, key: str) -> None:
         """Delete a value, a counter, a pace and a register; see `Store.delete`."""
         name = encode_key(key)
         await self._connect()
         async with self._store_errors():
             await self._redis.delete(_ENTRY + name, _COUNTER + name, _PACE + name, _REGISTER + name)
-
-    async def scan(self, prefix: str) -> AsyncGenerator[str, None]:
-        """Yield the keys of values and registers; see `Store.scan`."""
-        pattern = b"groundwire:[er]:" + _SPECIAL.sub(rb"\\\g<0>", encode_key(prefix)) + b"*"
-        yielded: set[bytes] = set()
-        cursor = -1
-        await self._connect()
-        while cursor:
-            async with self._store_errors():
-                cursor, names = await self._redis.scan(max(cursor, 0), match=pattern, count=500)
-            for name in names:
-                # A server may return one twice.
-                if isinstance(name, bytes) and (key := name[len(_ENTRY) :]) not in yielded:
-                    yielded.add(key)
-                    yield decode_key(key)
 
     async def aclose(self) -> None:
         """Close the connections."""
@@ -272,26 +231,22 @@ def _to_script(operation: Operation) -> tuple[bytes, list[bytes | str | int]]:
     Raises:
         ValueError: it has a number that stores do not accept.
     """
+    check_operation(operation)
     match operation:
         case Get():
             return _ENTRY, ["get", int(operation.ends)]
         case Set():
-            check_seconds(fresh=operation.fresh, stale=operation.stale)
             life = operation.fresh + operation.stale
             return _ENTRY, ["set", _pack(operation.value, operation.stale), _milliseconds(life) if life > 0 else 0]
         case Add():
-            check_amount(operation.amount, operation.limit)
-            check_seconds(ttl=operation.ttl)
             limit = "" if operation.limit is None else repr(float(operation.limit))
             life_ms = "" if operation.ttl is None else _milliseconds(operation.ttl)
             return _COUNTER, ["count", repr(float(operation.amount)), limit, life_ms]
         case Lease():
-            check_seconds(ttl=operation.ttl)
             return _LEASE, ["lease", operation.owner, _milliseconds(operation.ttl)]
         case Release():
             return _LEASE, ["release", operation.owner]
         case AssignNumbers():
-            check_seconds(ttl=operation.ttl)
             life_ms, groups = _milliseconds(operation.ttl), operation.groups
             arguments: list[bytes | str | int] = ["number", life_ms, operation.floor, len(groups)]
             for group in groups:

@@ -9,14 +9,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from groundwire.storage.base import StoreError
 
 if TYPE_CHECKING:
     from sqlite3 import Connection
 
-__all__ = ["Job", "Writer"]
+__all__ = ["Work", "Writer"]
 
 _logger = logging.getLogger(__name__)
 
@@ -24,41 +24,10 @@ _BATCH = 64  # jobs per transaction; other processes wait as long as it takes
 _LINGER = 0.01  # seconds for which the thread waits for more to do
 
 _T = TypeVar("_T")
-_T_co = TypeVar("_T_co", covariant=True)
 
-
-class Job(Generic[_T_co]):
-    """Work inside a transaction.
-
-    Args:
-        work: Does it, on the writer's thread; it may run a second time if the transaction could not be committed.
-    """
-
-    def __init__(self, work: Callable[[Connection], _T_co]) -> None:
-        self._work = work
-        self._answers: list[_T_co] = []
-        self.failure: StoreError | None = None
-        self.abandoned = False
-
-    @property
-    def done(self) -> bool:
-        """Whether its transaction was committed, or failed."""
-        return bool(self._answers) or self.failure is not None
-
-    def run(self, db: Connection) -> Callable[[], None]:
-        """Run the work and return the function that publishes its result after the commit."""
-        answer = self._work(db)
-        return lambda: self._answers.append(answer)
-
-    def answer(self) -> _T_co:
-        """Return the result of the work.
-
-        Raises:
-            StoreError: the transaction failed.
-        """
-        if self.failure is not None:
-            raise self.failure
-        return self._answers[0]
+Work: TypeAlias = "Callable[[Connection], object]"
+"""Works inside a transaction."""
+_Job: TypeAlias = "tuple[Work, asyncio.Future[Any] | None]"  # and where its answer is waited for
 
 
 class Writer:
@@ -68,12 +37,12 @@ class Writer:
     same time cost little more than one.
 
     Args:
-        commit: Runs jobs in one transaction and makes their answers known; raises StoreError, and then none was done.
+        commit: Runs jobs in one transaction and returns their answers; raises StoreError, and then none was done.
     """
 
-    def __init__(self, commit: Callable[[Sequence[Job[object]]], None]) -> None:
+    def __init__(self, commit: Callable[[Sequence[Work]], Sequence[object]]) -> None:
         self._commit = commit
-        self._waiting: deque[tuple[Job[object], asyncio.Future[None] | None]] = deque()
+        self._waiting: deque[_Job] = deque()
         self._lock = threading.Lock()
         self._bell = threading.Lock()  # held, except for a moment when a job has come that does not wait for others
         self._bell.acquire()
@@ -89,19 +58,17 @@ class Writer:
 
         A call that is canceled before its job begins leaves no trace; later it may or may not.
 
+        Args:
+            work: Does it, on the writer's thread; it may run a second time if the transaction could not be committed.
+
         Raises:
             StoreError: it could not be done, or the writer was closed.
         """
-        job = Job(work)
-        done: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._put(job, done)
-        try:
-            await done
-        finally:
-            job.abandoned = True
-        return job.answer()
+        done: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
+        self._put(work, done)
+        return await done
 
-    def run_later(self, work: Callable[[Connection], object]) -> bool:
+    def run_later(self, work: Work) -> bool:
         """Run a job without a result that is waited for: together with the next one, or in a hundredth of a second.
 
         Returns:
@@ -109,7 +76,7 @@ class Writer:
         """
         if self._closed:
             return False
-        self._put(Job(work), None)
+        self._put(work, None)
         return True
 
     async def aclose(self, last: Callable[[], None]) -> None:
@@ -125,11 +92,11 @@ class Writer:
             raise
         self._thread.shutdown()  # it is idle, so this takes no time
 
-    def _put(self, job: Job[object], done: asyncio.Future[None] | None) -> None:
+    def _put(self, work: Work, done: asyncio.Future[Any] | None) -> None:
         if self._closed:
             raise StoreError("The store is closed.")
         with self._lock:
-            self._waiting.append((job, done))
+            self._waiting.append((work, done))
             self._urgent += done is not None
             self.put_off += done is None
             begin, self._draining = not self._draining, True
@@ -147,27 +114,25 @@ class Writer:
     def _drain(self) -> None:
         """Run jobs until none comes for a moment."""
         while batch := self._next():
-            jobs = [job for job, _ in batch if not job.abandoned]
-            failure = StoreError("The store failed in an unexpected way.")
+            jobs = [job for job in batch if job[1] is None or not job[1].done()]  # a canceled call has left
+            answers: Sequence[object] = [None] * len(jobs)
+            failure: StoreError | None = None
             try:
                 if jobs:
-                    self._commit(jobs)
+                    answers = self._commit([work for work, _ in jobs])
             except StoreError as exc:
                 failure = exc
             except Exception:  # the thread continues, and no call is left waiting
                 _logger.exception("The store failed in an unexpected way")
-            for job in jobs:
-                if not job.done:
-                    job.failure = failure
-            futures = [done for _, done in batch if done is not None]
-            if len(futures) < len(batch):
+                failure = StoreError("The store failed in an unexpected way.")
+            if put_off := sum(done is None for _, done in batch):
                 with self._lock:
-                    self.put_off -= len(batch) - len(futures)
-                if any(job.failure is not None for job, done in batch if done is None):
+                    self.put_off -= put_off
+                if failure is not None:
                     _logger.info("Not stored: %s", failure)
-            _tell(futures)
+            _tell(zip((done for _, done in jobs), answers, strict=True), failure)
 
-    def _next(self) -> list[tuple[Job[object], asyncio.Future[None] | None]]:
+    def _next(self) -> list[_Job]:
         """Return the next jobs; if there are none, the next call restarts the thread's work."""
         if not self._urgent and not self._closed:
             self._bell.acquire(timeout=_LINGER)
@@ -179,17 +144,21 @@ class Writer:
         return batch
 
 
-def _tell(futures: Iterable[asyncio.Future[None]]) -> None:
-    """Wake all waiting callers, each event loop once."""
-    waiting: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
-    for future in futures:
-        waiting.setdefault(future.get_loop(), []).append(future)
+def _tell(ends: Iterable[tuple[asyncio.Future[Any] | None, object]], failure: StoreError | None) -> None:
+    """Give all waiting callers their answers or the failure, each event loop once."""
+    waiting: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], object]]] = {}
+    for future, answer in ends:
+        if future is not None:
+            waiting.setdefault(future.get_loop(), []).append((future, answer))
     for loop, those in waiting.items():
         with suppress(RuntimeError):  # the loop was closed: nothing waits there any more
-            loop.call_soon_threadsafe(_wake, those)
+            loop.call_soon_threadsafe(_wake, those, failure)
 
 
-def _wake(futures: Iterable[asyncio.Future[None]]) -> None:
-    for future in futures:
+def _wake(ends: Iterable[tuple[asyncio.Future[Any], object]], failure: StoreError | None) -> None:
+    for future, answer in ends:
         if not future.done():
-            future.set_result(None)
+            if failure is None:
+                future.set_result(answer)
+            else:
+                future.set_exception(failure)

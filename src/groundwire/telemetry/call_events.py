@@ -88,8 +88,6 @@ class SearchDone(_Done):
     """Maximum searches of the session; None when there is no limit."""
     strategy: str
     """The strategy: `fallback`, `hedge`, `fuse`."""
-    query: str | None = None
-    """The query itself, only if the operator enables recording it."""
 
     outcome: CallOutcome = field(init=False)
     """The outcome of the call."""
@@ -146,9 +144,6 @@ class CallListeners:
         self._listeners = tuple(listeners)
         self._blamed: set[int] = set()
         self._lock = threading.Lock()
-
-    def __bool__(self) -> bool:
-        return bool(self._listeners)
 
     def search_done(self, done: SearchDone) -> None:
         """Forward the end of a search."""
@@ -218,8 +213,8 @@ class CallLog:
     """Writes one record of level INFO for each call to the logger `groundwire.calls`.
 
     The facts are attributes of the record: `outcome`, `provider`, `attempts`, `latency_ms`, `cost_usd`, `session_id`,
-    and for a search `query_length`, `session_count`, `session_limit`. The words of a query are among them only when
-    the record of the call holds them. No record is made when logging is off.
+    and for a search `query_length`, `session_count`, `session_limit`, never the words of the query. No record is made
+    when logging is off.
 
     Args:
         logger: Another logger.
@@ -241,8 +236,6 @@ class CallLog:
             "strategy": done.strategy,
             "provider": done.provider,
         }
-        if done.query is not None:
-            facts["query"] = done.query
         self._logger.info("Web search executed", extra=facts | _common(done))
 
     def page_done(self, done: PageDone) -> None:

@@ -13,10 +13,11 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Literal
 
 from groundwire.models import Attempt
-from groundwire.storage.base import Add, Set, Store, StoreError
+from groundwire.storage.base import Add, AssignNumbers, Store, StoreError, encode_key
 from groundwire.telemetry.call_events import PageDone, SearchDone
 
 __all__ = [
@@ -28,7 +29,7 @@ __all__ = [
     "Scores",
     "bucket_of",
     "counter_key",
-    "name_prefix",
+    "names_key",
     "quantile",
     "today",
 ]
@@ -155,14 +156,16 @@ class Scores:
             pending, self._pending = self._pending, defaultdict(_counts)
         if not pending:
             return
-        names = {(role, name) for _, role, name in pending if role != "call"}
+        names = sorted({(role, name) for _, role, name in pending if role != "call"})
         added = [
             Add(counter_key(*key, what), amount, ttl=_TTL)
             for key, counts in pending.items()
             for what, amount in counts.items()
         ]
-        # Rewritten each time: unused values are evicted first when a store is full.
-        listed = [Set(name_prefix(role) + name, b"", _TTL) for role, name in names]
+        listed = [
+            AssignNumbers(names_key(role), tuple((encode_key(name),) for _, name in group), b"", _TTL)
+            for role, group in groupby(names, lambda pair: pair[0])
+        ]
         try:
             await self._store.batch([*added, *listed])
         except StoreError as error:
@@ -250,9 +253,9 @@ def counter_key(day: int, role: Role, name: str, what: str) -> str:
     return f"score:{datetime.fromtimestamp(day * 86_400, UTC).date()}:{role}:{name}:{what}"
 
 
-def name_prefix(role: Role) -> str:
-    """Return the key prefix under which the store lists the providers of a role."""
-    return f"score:name:{role}:"
+def names_key(role: Role) -> str:
+    """Return the name of the register that lists the providers of a role."""
+    return f"score:names:{role}"
 
 
 def today(clock: Callable[[], float] = time.time) -> int:

@@ -76,23 +76,12 @@ class Metrics:
 
     def render(self) -> str:
         """Return all metrics in the text format of version 0.0.4; send it as `CONTENT_TYPE`."""
+        families = (
+            *(self._searches, self._search_seconds, self._pages, self._attempts, self._attempt_seconds, self._cost),
+            *(self._fallbacks, self._empty, self._forbidden, self._hits),
+        )
         with self._lock:
-            lines = [
-                line
-                for family in (
-                    self._searches,
-                    self._search_seconds,
-                    self._pages,
-                    self._attempts,
-                    self._attempt_seconds,
-                    self._cost,
-                    self._fallbacks,
-                    self._empty,
-                    self._forbidden,
-                    self._hits,
-                )
-                for line in family.lines()
-            ]
+            lines = [line for family in families for line in family.lines()]
         return "\n".join(lines) + "\n"
 
     def _count(self, attempts: Iterable[Attempt], role: Literal["search", "read"]) -> None:

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from groundwire.storage.base import Store
-from groundwire.telemetry.daily_counters import BOUNDS, KEPT_DAYS, Role, counter_key, name_prefix, quantile, today
+from groundwire.storage.base import Store, decode_key
+from groundwire.telemetry.daily_counters import BOUNDS, KEPT_DAYS, Role, counter_key, names_key, quantile, today
 
 __all__ = ["CallScore", "ProviderScore", "ScoreCard", "Target", "score_card"]
 
@@ -172,7 +172,7 @@ async def score_card(
     names = tuple(names)
     providers: list[ProviderScore] = []
     for role in _ROLES:
-        listed = {key.removeprefix(name_prefix(role)) async for key in store.scan(name_prefix(role))}
+        listed = set(map(decode_key, (await store.register(names_key(role))).numbers))
         for name in sorted(listed.union(names)):
             sums = await _sums(store, dates, role, name, _PROVIDER)
             providers += [_provider(name, role, sums)] if sums["calls"] else []

@@ -60,13 +60,10 @@ class Library:
     """
 
     def __init__(self, sites: Sequence[Site], calendar: Calendar, *, named: bool = False) -> None:
-        self._sites = tuple(sites)
+        self.sites: tuple[Site, ...] = tuple(sites)
+        """Whose pages are found."""
         self.calendar = calendar
         self.named = named
-
-    def site_at(self, origin: str) -> Site | None:
-        """Return the site of an origin such as `http://docs.test:41233`, by address or by name, or None."""
-        return next((site for site in self._sites if origin in (site.url, site.named_url)), None)
 
     def search(
         self,
@@ -110,7 +107,7 @@ class Library:
     @cached_property
     def _entries(self) -> tuple[_Entry, ...]:
         entries = []
-        for site in self._sites:
+        for site in self.sites:
             for page in site.contents:
                 if page.text:
                     counts = Counter(_words(page.title) * _TITLE_WEIGHT + _words(page.text))

@@ -138,21 +138,6 @@ class EmulatedServer(ABC):
                 raise TimeoutError(f"{self.name} got {len(self._requests)} of {count} requests in {timeout} s.")
             return list(self._requests)
 
-    def wait_until_idle(self, timeout: float = 60.0) -> None:
-        """Block until no connection is open.
-
-        Args:
-            timeout: The longest wait, in seconds.
-
-        Raises:
-            TimeoutError: Connections were still open then.
-        """
-        end = time.monotonic() + timeout
-        while self.connections:
-            if time.monotonic() > end:
-                raise TimeoutError(f"{self.name} still has {self.connections} connections after {timeout} s.")
-            time.sleep(0.005)
-
     def _answered(self, request: Recorded) -> EmulatedResponse:
         try:
             return self.handle(request)

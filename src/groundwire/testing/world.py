@@ -51,10 +51,8 @@ class World:
         self._services: dict[str, EmulatedServer] = {}
         self._thread = ServerThread()
         self._running = False
-        self._nobody: socket.socket | None = None
-        self.searxng: SearXng = SearXng("searxng", self.library)
-        self._services["searxng"] = self.searxng
         self._next_port = port
+        self.searxng: SearXng = self.add_searxng("searxng")
 
     @property
     def today(self) -> date:
@@ -89,13 +87,6 @@ class World:
     def names(self) -> dict[str, str]:
         """The address of every host name of this world."""
         return {endpoint.host: "127.0.0.1" for endpoint in self.endpoints}
-
-    @property
-    def closed_url(self) -> str:
-        """A base URL whose port is reserved but has no listener: connections are refused."""
-        if self._nobody is None:
-            raise RuntimeError("Start the world first, as in `with World()`.")
-        return f"http://127.0.0.1:{self._nobody.getsockname()[1]}"
 
     def site(self, name: str) -> Site:
         """Return one site.
@@ -148,8 +139,6 @@ class World:
         """
         self._thread.start()
         try:
-            self._nobody = socket.socket()
-            self._nobody.bind(("127.0.0.1", 0))
             for endpoint in self.endpoints:
                 self._place(endpoint)
             self._thread.serve(self.endpoints)
@@ -162,9 +151,6 @@ class World:
         """Close all connections and stop serving. Idempotent."""
         self._running = False
         self._thread.stop()
-        if self._nobody is not None:
-            self._nobody.close()
-            self._nobody = None
 
     def _place(self, endpoint: EmulatedServer) -> None:
         endpoint.want(self._next_port)

@@ -14,11 +14,10 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from groundwire.errors import InvalidRequest
 from groundwire.json_text import json_or_none
 from groundwire.models import TimeRange
-from groundwire.models.argument_names import OPEN_PAGE, SEARCH, argument_hint, recent, search_sources, translated
-from groundwire.models.validators import faults, time_range_of
+from groundwire.models.argument_names import OPEN_PAGE, SEARCH, argument_hint, argument_value, recent, translated
+from groundwire.models.validators import faults
 
 __all__ = ["OpenArguments", "SearchArguments", "bad_arguments", "positional", "understood", "unwrapped"]
 
@@ -210,22 +209,19 @@ def _is_empty(value: object) -> bool:
 def _value(name: str, value: Any) -> Any:
     """Convert a value to the type of its argument, if it is unambiguous."""
     if name in _LIST_ARGUMENTS:
-        return _words(value) if name != "sources" else search_sources(_words(value))
-    if isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
+        value = _words(value)
+    elif isinstance(value, list) and len(value) == 1 and isinstance(value[0], str):
         value = value[0]
     if name in _TEXT_ARGUMENTS and isinstance(value, (int, float)) and not isinstance(value, bool):
         return str(value)
-    if not isinstance(value, str):
-        return value
-    if name in _NUMBER_ARGUMENTS or name == "max_results":
-        return value.strip().strip("'\"").replace(",", "").replace("_", "")
-    if name == "time_range":
-        word = value.strip().strip("'\"").lower()
-        try:
-            return time_range_of(word)
-        except InvalidRequest:
-            return word
-    return _address(value) if name == "url" else value
+    if isinstance(value, str):
+        if name in _NUMBER_ARGUMENTS or name == "max_results":
+            return value.strip().strip("'\"").replace(",", "").replace("_", "")
+        if name == "time_range":
+            value = value.strip().strip("'\"").lower()
+        if name == "url":
+            value = _address(value)
+    return argument_value(name, value)
 
 
 def _words(value: Any) -> Any:

@@ -6,7 +6,8 @@ A library's own words stay behind, since they may name addresses.
 from __future__ import annotations
 
 import socket
-from typing import Literal, NoReturn, get_args
+from collections.abc import Mapping
+from typing import Final, Literal, NoReturn, get_args
 
 from groundwire.errors import (
     BlockedAddress,
@@ -30,7 +31,6 @@ __all__ = [
     "translated",
 ]
 
-_RECORD = "Record it again: groundwire record FILE -- COMMAND"
 # OpenSSL, x509_vfy.h: X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED; then self-signed and missing issuers.
 _WRONG_TIME = frozenset({9, 10})
 _UNKNOWN_AUTHORITY = frozenset({18, 19, 20, 21})
@@ -39,6 +39,13 @@ _UNKNOWN_AUTHORITY = frozenset({18, 19, 20, 21})
 Trouble = Literal["network", "proxy", "name", "resolver", "certificate", "large", "coding", "protocol", "cassette"]
 TROUBLES: frozenset[Trouble] = frozenset(get_args(Trouble))
 """All of them."""
+_FIXES: Final[Mapping[Trouble, str]] = {
+    "proxy": "Check the setting network.proxy, or the variable HTTPS_PROXY",
+    "resolver": "Check this machine's network connection and its DNS settings",
+    "certificate": "Check its address. In a network that inspects TLS, set SSL_CERT_FILE to its CA bundle",
+    "name": "Check its address, and that this machine is online",
+    "cassette": "Record it again: groundwire record FILE -- COMMAND",
+}
 
 
 class ExchangeFailed(Exception):
@@ -121,49 +128,25 @@ def translated(error: Exception, *, proxied: bool) -> Exception:
 
 def raise_provider_error(provider: str, host: str, error: ExchangeFailed) -> NoReturn:
     """Raise the exception of a failed exchange with a provider's host."""
-    match error.kind:
-        case "large" | "coding":
-            raise UnexpectedResponse(provider, f"the answer of {host} {error.detail}") from error
-        case "protocol":
-            raise UnexpectedResponse(provider, f"{host} {error.detail}") from error
-        case "proxy":
-            fix = "Check the setting network.proxy, or the variable HTTPS_PROXY"
-        case "resolver":
-            fix = "Check this machine's network connection and its DNS settings"
-        case "certificate":
-            fix = "Check its address. In a network that inspects TLS, set SSL_CERT_FILE to its CA bundle"
-        case "name":
-            fix = "Check its address, and that this machine is online"
-        case "cassette":
-            fix = _RECORD
-        case _:
-            fix = "Check its address, and that it can be reached from here"
+    if error.kind in {"large", "coding"}:
+        raise UnexpectedResponse(provider, f"the answer of {host} {error.detail}") from error
+    if error.kind == "protocol":
+        raise UnexpectedResponse(provider, f"{host} {error.detail}") from error
+    fix = _FIXES.get(error.kind, "Check its address, and that it can be reached from here")
     raise ProviderUnreachable(provider, f"{host} {error.detail}", fix=fix) from error
 
 
 def raise_page_error(url: str, host: str, error: ExchangeFailed) -> NoReturn:
     """Raise the exception of a failed exchange with a page's host."""
-    match error.kind:
-        case "large":
-            raise PageTooLarge(
-                url, f"The page at {host} {error.detail}. Look for a smaller page on the same subject."
-            ) from error
-        case "coding":
-            text = f"The page at {host} {error.detail}."
-        case "name":
-            text = f"{nowhere(host)} Check the spelling, and that this machine is online, or search for the page."
-            raise HostNotFound(url, text) from error
-        case "resolver":
-            text = f"{host} {error.detail}. Check this machine's network connection and its DNS settings."
-        case "proxy":
-            text = f"{host} {error.detail}. Check the setting network.proxy, or HTTPS_PROXY."
-        case "certificate":
-            text = f"{host} {error.detail}. In a network that inspects TLS, set SSL_CERT_FILE to its CA bundle."
-        case "cassette":
-            text = f"{host} {error.detail}. {_RECORD}."
-        case _:
-            text = f"{host} {error.detail}. Try again later."
-    raise PageUnavailable(url, text) from error
+    if error.kind == "large":
+        text = f"The page at {host} {error.detail}. Look for a smaller page on the same subject."
+        raise PageTooLarge(url, text) from error
+    if error.kind == "name":
+        text = f"{nowhere(host)} Check the spelling, and that this machine is online, or search for the page."
+        raise HostNotFound(url, text) from error
+    if error.kind == "coding":
+        raise PageUnavailable(url, f"The page at {host} {error.detail}.") from error
+    raise PageUnavailable(url, f"{host} {error.detail}. {_FIXES.get(error.kind, 'Try again later')}.") from error
 
 
 def nowhere(host: str) -> str:

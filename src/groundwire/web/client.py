@@ -59,11 +59,6 @@ _ARGUMENTS = (
     *("settings", "search_providers", "read_providers", "attempt_listener", "call_listeners", "cassette", "record"),
     *("replay", "resolver", "count_tokens", "ranker", "timeout", "proxy", "api_key"),
 )
-_SEARCH_ARGUMENTS = (
-    *("query", "limit", "allowed_domains", "blocked_domains", "time_range", "published_after", "published_before"),
-    *("language", "region", "safesearch", "page", "sources", "strategy", "refresh", "keep", "timeout"),
-)
-_PAGE_ARGUMENTS = ("query", "find", "max_length", "max_tokens", "refresh", "keep", "timeout")
 
 
 class Web:
@@ -230,7 +225,7 @@ class Web:
             AllProvidersFailed: no provider could search; it carries the attempts. Overloaded, Closed.
         """
         if unknown:
-            raise unknown_argument("search", unknown, _SEARCH_ARGUMENTS, SEARCH)
+            raise unknown_argument(self.search, unknown, SEARCH)
         flow = self._search_flow(sources)
         call = flow.call(
             query,
@@ -322,7 +317,7 @@ class Web:
             Closed.
         """
         if unknown:
-            raise unknown_argument("open_page", unknown, ("url", "cursor", *_PAGE_ARGUMENTS, "context"), OPEN_PAGE)
+            raise unknown_argument(self.open_page, unknown, OPEN_PAGE)
         await _load_open_page()
         selection = self._selection(
             query=query, find=find, cursor=cursor, max_length=max_length, max_tokens=max_tokens, around=context
@@ -367,7 +362,7 @@ class Web:
             InvalidRequest: an argument is invalid. Closed.
         """
         if unknown:
-            raise unknown_argument("open_pages", unknown, ("urls", "at_once", *_PAGE_ARGUMENTS), OPEN_PAGE)
+            raise unknown_argument(self.open_pages, unknown, OPEN_PAGE)
         await _load_open_page()
         from groundwire.models.validators import check_int
         from groundwire.web.open_page import check_urls

@@ -22,7 +22,7 @@ from groundwire.routing.budget import SessionBudget
 from groundwire.safety.urls import MAX_LENGTH, WebUrl, url_or_none
 from groundwire.storage.base import Store
 
-__all__ = ["FROM_TEXT", "UNKNOWN", "KeyLocks", "KnownUrls", "Origin", "addresses_in"]
+__all__ = ["FROM_TEXT", "UNKNOWN", "KnownUrls", "Origin", "addresses_in"]
 
 UNKNOWN: Final = "Only URLs from the user, from a search, or from a page opened before may be opened, unchanged."
 """The reason for rejecting a URL that is unknown to the session."""
@@ -39,39 +39,6 @@ FROM_TEXT: Final = "its address is known only from the text of a page, neither f
 """What is said of a page whose address only web text has named."""
 
 
-class KeyLocks:
-    """Locks on keys of a store, among tasks and processes, for atomic changes of a value.
-
-    Args:
-        store: Where the values are, and the leases on them.
-    """
-
-    def __init__(self, store: Store) -> None:
-        self._store = store
-        self._owner = secrets.token_hex(8)
-        self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
-
-    @asynccontextmanager
-    async def hold(self, key: str) -> AsyncGenerator[None]:
-        """Hold the lock on a key for the block; after waiting two seconds for other processes, continue without it."""
-        lock, users = self._locks.get(key, (asyncio.Lock(), 0))
-        self._locks[key] = (lock, users + 1)
-        try:
-            async with lock:
-                for _ in range(_MAX_LEASE_TRIES):
-                    if await self._store.lease(key, owner=self._owner, ttl=_LEASE_SECONDS):
-                        break
-                    await asyncio.sleep(_LEASE_POLL_SECONDS)
-                try:
-                    yield
-                finally:
-                    await self._store.release(key, owner=self._owner)
-        finally:
-            lock, users = self._locks.pop(key)
-            if users > 1:
-                self._locks[key] = (lock, users - 1)
-
-
 class KnownUrls:
     """Stores the URLs known to sessions, and rejects others.
 
@@ -81,7 +48,8 @@ class KnownUrls:
 
     def __init__(self, store: Store) -> None:
         self._store = store
-        self._locks = KeyLocks(store)
+        self._owner = secrets.token_hex(8)
+        self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
 
     async def note(self, session: SessionBudget, origin: Origin, urls: Iterable[WebUrl]) -> None:
         """Add URLs.
@@ -95,7 +63,7 @@ class KnownUrls:
         if not digests:
             return
         key = _key(session, origin)
-        async with self._locks.hold(key):
+        async with self._locked(key):
             old = await self._load(key)
             remaining = [digest for digest in old if digest not in digests] + list(digests)
             await self._store.set(key, b"".join(remaining[-_MAX_DIGESTS[origin] :]), fresh=_LIFE_SECONDS)
@@ -127,6 +95,26 @@ class KnownUrls:
         """Delete a session's known URLs."""
         for origin in _MAX_DIGESTS:
             await self._store.delete(_key(session, origin))
+
+    @asynccontextmanager
+    async def _locked(self, key: str) -> AsyncGenerator[None]:
+        """Hold the lock on a key for the block; after waiting two seconds for other processes, continue without it."""
+        lock, users = self._locks.get(key, (asyncio.Lock(), 0))
+        self._locks[key] = (lock, users + 1)
+        try:
+            async with lock:
+                for _ in range(_MAX_LEASE_TRIES):
+                    if await self._store.lease(key, owner=self._owner, ttl=_LEASE_SECONDS):
+                        break
+                    await asyncio.sleep(_LEASE_POLL_SECONDS)
+                try:
+                    yield
+                finally:
+                    await self._store.release(key, owner=self._owner)
+        finally:
+            lock, users = self._locks.pop(key)
+            if users > 1:
+                self._locks[key] = (lock, users - 1)
 
     async def _load(self, key: str) -> list[bytes]:
         entry = await self._store.get(key)

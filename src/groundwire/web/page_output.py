@@ -42,8 +42,6 @@ class PageOutput:
 
     def __init__(self, path: Path) -> None:
         self.path: Path = path
-        self.done: int = 0
-        """The pages that earlier runs have read."""
         self.failed: int = 0
         """The pages that earlier runs could not read, and that are not tried again."""
         self._is_file = path.suffix.lower() in _LINE_SUFFIXES
@@ -141,7 +139,7 @@ class PageOutput:
                 failed |= {digest} if row.get("final") else set()
             elif self._is_file or self._is_whole(row):
                 self.digests.add(digest)
-        self.done, self.failed = len(self.digests), len(failed - self.digests)
+        self.failed = len(failed - self.digests)
         self.digests |= failed
         self._state.truncate(complete_bytes)
         return size

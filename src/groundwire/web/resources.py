@@ -26,12 +26,11 @@ from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.budget import SessionBudget, session_name
 from groundwire.routing.cache import Cache
 from groundwire.routing.daily_quota import DailyLimits, DailyQuota, Limits, limits_of
-from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.routing.load_monitor import LoadMonitor
 from groundwire.routing.router import Router
 from groundwire.safety.guard import Resolver
 from groundwire.safety.secret_scanner import SecretScanner
-from groundwire.safety.tenancy import Owner
+from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.safety.urls import DomainPolicy
 from groundwire.settings import KEY_VARIABLES, Settings
 from groundwire.settings.schema import conflicting_settings, single_provider_warnings
@@ -342,13 +341,7 @@ class Resources:
 
     def budget(self, name: str | None) -> SessionBudget:
         """Return the budget of a session; without a name, which no other process can use, it is in this process."""
-        return SessionBudget(
-            self.store if name else MemoryStore(),
-            name or uuid4().hex,
-            limits_of(self.settings.session),
-            self.tasks,
-            named=bool(name),
-        )
+        return self._budget(name, limits_of(self.settings.session))
 
     def session_budget(self, parent: SessionBudget, name: str | None, limits: Mapping[str, float]) -> SessionBudget:
         """Return the budget of another session with the same owner.
@@ -368,15 +361,14 @@ class Resources:
                 raise InvalidRequest(limit, f"is {value!r}", "Pass a number of 0 or more.")
         name = session_name(parent.owner, name) if name else None
         # A session without a name cannot be resumed, so its counts and sources need not outlive it.
-        return SessionBudget(
-            self.store if name else MemoryStore(),
-            name or uuid4().hex,
-            Limits(**{**defaults._asdict(), **limits}),
-            self.tasks,
-            named=bool(name),
-            quota=parent.quota,
-            owner=parent.owner.of_session(name),
-        )
+        own = Limits(**{**defaults._asdict(), **limits})
+        return self._budget(name, own, parent.quota, parent.owner.of_session(name))
+
+    def _budget(
+        self, name: str | None, limits: Limits, quota: DailyQuota | None = None, owner: Owner = LOCAL
+    ) -> SessionBudget:
+        store, named = self.store if name else MemoryStore(), bool(name)
+        return SessionBudget(store, name or uuid4().hex, limits, self.tasks, named=named, quota=quota, owner=owner)
 
     def restricted_budget(self, budget: SessionBudget, daily: DailyLimits | None, owner: Owner) -> SessionBudget:
         """Return a session's budget for an owner; daily limits replace previous ones."""
@@ -443,7 +435,6 @@ class Resources:
             attempt_timeout=search.attempt_timeout,
             timeout=search.timeout if own else SearchSettings.model_construct().timeout,
             attempt_listener=self._attempt_listener,
-            hedging=HedgePolicy.of(search.latency, search.cost),
             store=self.store,
             last=last,
             archive=self.archive,

@@ -38,7 +38,6 @@ _MAX_PAGE_CHARS: Final = 2_000_000  # characters of a page that is stored
 _MAX_LOOP_CHARS: Final = 100_000  # characters that are compressed without a thread, in about 2 ms
 _MAX_PRIVATE_BYTES: Final = 32_000_000  # bytes that sessions without a name may take in this process
 _NAME_BYTES: Final = 8  # bytes of a name in a register
-_FIELD_SEPARATOR: Final = "\x1f"  # before each field of a note: JSON would take five times as long to write
 _SNIPPET_SEPARATOR: Final = " … "  # between two snippets of one page
 
 _SourceFields = tuple[str, str, str, str, str]  # URL, URL after redirects, title, snippet, digest of the content
@@ -76,16 +75,8 @@ class SessionSources:
 
     def numbering(self, session: SessionBudget, rows: Sequence[SearchResult]) -> AssignNumbers:
         """Return the store operation that numbers results; see `number_results`."""
-        names, fields, clean, named = [], [""], True, session.named
-        for row in rows:
-            url, title = row.url, row.title
-            if (address := row._address) is None:
-                clean, title, name = False, title[:MAX_TITLE], _name(url, named)
-            else:
-                name = _short_name(address[1], named)
-            names.append((name,))
-            fields += (url, "", title, row.snippet, "")
-        return _number(session, names, fields, clean=clean)
+        names = [(_name(row.url) if row._address is None else _short_name(row._address[1]),) for row in rows]
+        return _number(session, names, [(row.url, "", row.title[:MAX_TITLE], row.snippet, "") for row in rows])
 
     async def number_results(
         self, session: SessionBudget, rows: Sequence[SearchResult], opener: object, answer: Answer = None
@@ -107,9 +98,9 @@ class SessionSources:
     async def number_page(self, session: SessionBudget, page: Page) -> Page:
         """Return a whole page with its number in a session, and store its content."""
         digest = await _off_loop(_digest, page.content)
-        names = tuple(dict.fromkeys(_name(url, session.named) for url in (page.url, page.final_url) if url))
-        note = ["", page.url, page.final_url or "", (page.title or "")[:MAX_TITLE], "", digest]
-        answer = await _assign(session, _number(session, [names], note))
+        names = tuple(dict.fromkeys(_name(url) for url in (page.url, page.final_url) if url))
+        fields = page.url, page.final_url or "", (page.title or "")[:MAX_TITLE], "", digest
+        answer = await _assign(session, _number(session, [names], [fields]))
         if answer.new and len(page.content) <= _MAX_PAGE_CHARS:
             no_store = page.freshness is not None and page.freshness.no_store
             store = self._private if no_store or not session.named else self._store
@@ -119,7 +110,7 @@ class SessionSources:
 
     async def listed(self, session: SessionBudget) -> tuple[SeenSource, ...]:
         """Return the sources of a session, by number; empty if they have expired or there are none."""
-        return _merge(await session.store.register(_key(session)), session.named)
+        return _merge(await session.store.register(_key(session)))
 
     async def content(self, digest: str, *, owner: Owner) -> str | None:
         """Return the whole Markdown of an owner's page by its SHA-256; None if it is no longer stored."""
@@ -159,20 +150,16 @@ def _content_key(owner: Owner, digest: str) -> str:
 
 
 def _number(
-    session: SessionBudget, names: Sequence[tuple[bytes, ...]], fields: Sequence[str], *, clean: bool = False
+    session: SessionBudget, names: Sequence[tuple[bytes, ...]], fields: Sequence[_SourceFields]
 ) -> AssignNumbers:
     """Return the operation that numbers sources.
 
     Args:
         session: The session.
         names: Of each source, of one or more URLs.
-        fields: An empty text, and the fields of a `_SourceFields` for each source.
-        clean: Whether the fields are those of cleaned results, which hold no control characters.
+        fields: What is noted of each source.
     """
-    text = _FIELD_SEPARATOR.join(fields)
-    if not clean and text.count(_FIELD_SEPARATOR) >= len(fields):  # a page's own title may hold one
-        text = _FIELD_SEPARATOR.join(value.replace(_FIELD_SEPARATOR, " ") for value in fields)
-    note = text.encode("utf-8", "surrogatepass")
+    note = json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass")
     if session.named:  # it leaves this process, and is stored
         note = zlib.compress(note, 1)
     return AssignNumbers(_key(session), tuple(names), note, _LIFE_SECONDS)
@@ -184,11 +171,7 @@ def _fields_of(note: bytes) -> Iterable[_SourceFields]:
     Raises:
         ValueError, zlib.error: nothing that was noted here.
     """
-    text = (note if note[:1] == _FIELD_SEPARATOR.encode() else zlib.decompress(note)).decode("utf-8", "surrogatepass")
-    if text[:1] == "[":  # of an earlier version
-        return cast("list[_SourceFields]", json.loads(text))
-    fields = iter(text.split(_FIELD_SEPARATOR)[1:])
-    return zip(fields, fields, fields, fields, fields, strict=True)
+    return cast("list[_SourceFields]", json.loads(note if note[:1] == b"[" else zlib.decompress(note)))
 
 
 async def _assign(session: SessionBudget, operation: AssignNumbers) -> Numbers:
@@ -196,13 +179,13 @@ async def _assign(session: SessionBudget, operation: AssignNumbers) -> Numbers:
     return cast("Numbers", answer)
 
 
-def _merge(register: Register, named: bool) -> tuple[SeenSource, ...]:
+def _merge(register: Register) -> tuple[SeenSource, ...]:
     """Merge the notes of a register by number."""
     sources: dict[int, SeenSource] = {}
     for note in register.notes:
         with suppress(ValueError, TypeError, zlib.error):
             for url, other, title, snippet, digest in _fields_of(note):
-                names = (_name(address, named) for address in (url, other) if address)
+                names = (_name(address) for address in (url, other) if address)
                 number = next((assigned for name in names if (assigned := register.numbers.get(name))), None)
                 if number is None:
                     continue
@@ -215,16 +198,14 @@ def _merge(register: Register, named: bool) -> tuple[SeenSource, ...]:
     return tuple(source for _, source in sorted(sources.items()))
 
 
-def _name(url: str, named: bool) -> bytes:
+def _name(url: str) -> bytes:
     """Return the short name of a page's URL in a register; see `_short_name`."""
     parsed = url_or_none(url)
-    return _short_name(canonical(parsed) if parsed else url, named)
+    return _short_name(canonical(parsed) if parsed else url)
 
 
-def _short_name(text: str, named: bool) -> bytes:
-    """Return a short digest; in a session without a name, which stays in this process, its hash, at a tenth of it."""
-    if not named:
-        return hash(text).to_bytes(_NAME_BYTES, "big", signed=True)
+def _short_name(text: str) -> bytes:
+    """Return a short digest."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()[:_NAME_BYTES]
 
 

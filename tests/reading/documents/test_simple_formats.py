@@ -14,7 +14,7 @@ import pytest
 from lxml import etree
 from reportlab.pdfgen.canvas import Canvas
 
-from components.office import opendocument, outlook, presentation, word, workbook, zipped
+from components.office import opendocument, presentation, word, workbook, zipped
 from components.papers import canvas_pdf, many_pages
 from components.work import growth
 from groundwire.reading.convert import Converted, convert
@@ -130,14 +130,6 @@ def test_a_saved_page_is_its_text_without_what_it_loads(said: str) -> None:
         True,
         False,
     )
-
-
-def test_a_feed_in_json_is_read_whatever_it_is_called() -> None:
-    feed = json.dumps(
-        {"version": "https://jsonfeed.org/version/1.1", "title": "F", "items": [{"content_text": "lamp"}]}
-    )
-    for said in ("text/plain", "text/html", "application/json", ""):
-        assert read(feed, said).extracted.title == "F"
 
 
 def test_rich_text_is_its_text() -> None:
@@ -262,42 +254,6 @@ def test_an_archive_is_read_up_to_a_limit_which_is_said() -> None:
     assert "text 200" not in found.content
     assert found.cut
     assert "the first 200 of 300 files were read" in found.warnings
-
-
-def test_an_outlook_message_is_its_head_and_its_text() -> None:
-    texts = {
-        "0037": "Fees of J\u00fcrgen", "0C1A": "Ida Berg", "5D01": "ida@harbour.example", "0E04": "Bo Carl; Ann",
-        "0E03": "Cy", "1000": "The ferry leaves at ten." + " And again." * 400,
-    }  # fmt: skip
-    body = outlook(texts, sent=133_000_000_000_000_000, attached=["times.pdf"])
-    for said, url in (("application/vnd.ms-outlook", "x"), ("application/octet-stream", "a.msg")):
-        found = read(body, said, f"https://a.example/{url}").extracted
-        assert found.content.startswith("# Fees of J\u00fcrgen\n\nFrom: Ida Berg \\<ida@harbour.example>")
-        assert 'To: "Bo Carl", Ann\nCc: Cy' in found.content
-        assert "The ferry leaves at ten. And again." in found.content
-        assert found.content.count("And again.") == 400
-        assert "- times.pdf" in found.content
-        assert found.published == "2022-06-18T04:26:40Z"
-    assert read(outlook({"0037": "Short"}), "application/vnd.ms-outlook").extracted.content == "# Short"
-
-
-@pytest.mark.parametrize("damage", [slice(0, 600), slice(0, 1_400), slice(0, 8)])
-def test_a_damaged_outlook_message_is_said(damage: slice) -> None:
-    found = read(outlook({"0037": "Fees"})[damage], "application/vnd.ms-outlook")
-    assert found.unreadable is not None
-    assert found.unreadable.message
-
-
-def test_an_outlook_message_whose_sectors_go_round_takes_no_more_than_its_length() -> None:
-    body = bytearray(outlook({"1000": "lamp " * 1_000}))
-    entry = body.index("__substg1.0_1000".encode("utf-16-le"))
-    sector = body[entry + 116 : entry + 120]
-    place = 512 + 4 * int.from_bytes(sector, "little")  # its successor in the allocation table
-    body[place : place + 4] = sector
-    body[entry + 120 : entry + 124] = (2**31).to_bytes(4, "little")
-    found = read(bytes(body), "application/vnd.ms-outlook").unreadable
-    assert found is not None
-    assert "damaged" in found.message
 
 
 def test_what_cannot_be_read_is_said_with_its_kind() -> None:

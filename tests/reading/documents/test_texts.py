@@ -61,19 +61,8 @@ def test_an_atom_feed_is_found_whatever_it_is_called(content_type: str) -> None:
     assert found.language == "de"
 
 
-def test_rdf_and_json_feeds_and_sitemaps_are_lists_too() -> None:
+def test_rdf_feeds_and_sitemaps_are_lists_too() -> None:
     assert "## [One](https://harbour.example/one)" in read(RDF, "application/rdf+xml").extracted.content
-    feed = {
-        "version": "https://jsonfeed.org/version/1.1",
-        "title": "Tides",
-        "items": [
-            {"url": "/high", "title": "High", "content_html": "<p>At <b>six</b>.</p>", "date_published": "2026-01-02"}
-        ],
-    }
-    assert (
-        "## [High](https://harbour.example/high)\n\n2026-01-02\n\nAt **six**."
-        in read(json.dumps(feed)).extracted.content
-    )
     sitemap = (
         '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"><url><loc>https://a.example/x</loc>'
         "<lastmod>2026-01-02</lastmod></url><url><loc>javascript:x</loc></url></urlset>"
@@ -93,8 +82,6 @@ def test_rdf_and_json_feeds_and_sitemaps_are_lists_too() -> None:
         ("<rss><channel><item><title>x</title><description>Teaser.</description><content:encoded><![CDATA[<p>Wh<b>o</b>"
          "le.]]></content:encoded></item></channel></rss>", "Wh**o**le.", "Teaser."),
         ("<rss><channel><item><title>x</title><description>Fish and chips,&nbsp;please", "Fish and chips", "<rss>"),
-        (json.dumps({"version": "https://jsonfeed.org/version/1", "items": [{"summary": "Teaser.", "content_text":
-         "Whole."}]}), "Whole.", "Teaser."),
     ],
 )  # fmt: skip
 def test_an_entry_is_its_whole_text_where_the_feed_has_it(body: str, kept: str, gone: str) -> None:
@@ -169,17 +156,6 @@ def atom(entry: str, spaces: str = "", uri: str = "http://www.w3.org/2005/Atom")
         (
             atom("<author><name>Ann</name></author><author><name>Bo</name></author>"),
             "# Port\n\n## One\n\nAnn, Bo",
-        ),
-        (
-            json.dumps(
-                {
-                    "version": "https://jsonfeed.org/version/1.1",
-                    "title": "Pod",
-                    "authors": [{"name": "Ann"}],
-                    "items": [{"title": "One", "attachments": [{"url": "/1.mp3", "mime_type": "audio/mpeg"}]}],
-                }
-            ),
-            "# Pod\n\nAnn\n\n## One\n\n- Audio: https://harbour.example/1.mp3",
         ),
     ],
 )

@@ -58,7 +58,7 @@ KEYS = tuple(
         "title body body_html items data children kind info name version versions crate parse text query pages id "
         "number user login labels comments full_name tag_name dist-tags latest videoDetails events segs utf8 tStartMs "
         "author topics error assets license project_urls requires_dist description owner tags replies question_id url "
-        "closed_reason closed_details original_questions filter options captions playerCaptionsTracklistRenderer "
+        "closed_reason options captions playerCaptionsTracklistRenderer "
         "captionTracks audioTracks baseUrl gallery_data poll_data state",
     )
 )

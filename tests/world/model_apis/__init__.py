@@ -1,4 +1,4 @@
-"""The model of our tests: the shipped one with OpenAI Responses and the APIs of Anthropic, Gemini and Ollama."""
+"""The model of our tests: the shipped one with hosted search, and the APIs of OpenAI, Anthropic, Gemini and Ollama."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.model_apis import ModelServer as ShippedModelServer
 from groundwire.testing.model_apis.scripted_turns import ModelApi
 from world.model_apis.anthropic import MESSAGES
+from world.model_apis.chat_completions import CHAT_COMPLETIONS
 from world.model_apis.gemini import GENERATE_CONTENT
 from world.model_apis.ollama import OLLAMA_CHAT, OLLAMA_GENERATE, OLLAMA_LISTS
 from world.model_apis.responses import RESPONSES
@@ -38,7 +39,7 @@ class ModelServer(ShippedModelServer):
             return GENERATE_CONTENT, match[2].startswith("stream")
         if path in _OLLAMA:
             return _OLLAMA[path], bool(body.get("stream", True))
-        for end, api in (("/messages", MESSAGES), ("/responses", RESPONSES)):
+        for end, api in (("/messages", MESSAGES), ("/responses", RESPONSES), ("/chat/completions", CHAT_COMPLETIONS)):
             if path.endswith(end):
                 return api, bool(body.get("stream"))
         return super().api(path, body)

@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from groundwire.testing.model_apis.scripted_turns import ModelApi, Say, ScriptedCall, ScriptedRequest
+from groundwire.testing.model_apis.scripted_turns import ScriptedCall
+from world.model_apis.turns import Say, ScriptedRequest, model_api
 
 __all__ = ["MESSAGES"]
 
@@ -145,5 +146,5 @@ def _flat(content: object) -> str:
     return content if isinstance(content, str) else "".join(str(one.get("text", "")) for one in _blocks(content))
 
 
-MESSAGES = ModelApi(_refusal, _parse, _response, _events)
+MESSAGES = model_api(_refusal, _parse, _response, _events)
 """Anthropic Messages."""

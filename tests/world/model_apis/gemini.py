@@ -6,7 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from groundwire.testing.model_apis.scripted_turns import ModelApi, Say, ScriptedCall, ScriptedRequest
+from groundwire.testing.model_apis.scripted_turns import ScriptedCall
+from world.model_apis.turns import Say, ScriptedRequest, model_api
 
 __all__ = ["GENERATE_CONTENT"]
 
@@ -90,5 +91,5 @@ def _flat(result: object) -> str:
     return json.dumps(result)
 
 
-GENERATE_CONTENT = ModelApi(_refusal, _parse, _response, _events)
+GENERATE_CONTENT = model_api(_refusal, _parse, _response, _events)
 """Gemini's generateContent."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from groundwire.testing.model_apis.scripted_turns import ModelApi, Say, ScriptedCall, ScriptedRequest
+from groundwire.testing.model_apis.scripted_turns import ScriptedCall
+from world.model_apis.turns import Say, ScriptedRequest, model_api
 
 __all__ = ["OLLAMA_CHAT", "OLLAMA_GENERATE", "OLLAMA_LISTS"]
 
@@ -109,9 +110,9 @@ def _generated(line: Mapping[str, Any]) -> dict[str, Any]:
     return {**made, "context": [1, 2, 3]} if line["done"] else made
 
 
-OLLAMA_CHAT = ModelApi(_refusal, _parse, _response, _events)
+OLLAMA_CHAT = model_api(_refusal, _parse, _response, _events)
 """`/api/chat`."""
-OLLAMA_GENERATE = ModelApi(
+OLLAMA_GENERATE = model_api(
     lambda body: "" if isinstance(body.get("prompt"), str) else "prompt must be a string",
     _parse,
     lambda request, turn: _generated(_response(request, turn)),

@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from groundwire.testing.model_apis.chat_completions import text_of
-from groundwire.testing.model_apis.scripted_turns import ModelApi, Say, ScriptedCall, ScriptedRequest
+from groundwire.testing.model_apis.scripted_turns import ScriptedCall
+from world.model_apis.turns import Say, ScriptedRequest, model_api
 
 __all__ = ["RESPONSES"]
 
@@ -165,5 +166,5 @@ def _deltas(item: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
     ]
 
 
-RESPONSES = ModelApi(_refusal, _request, _response, _events)
+RESPONSES = model_api(_refusal, _request, _response, _events)
 """Responses."""

@@ -16,7 +16,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.server import EmulatedServer
-from groundwire.testing.site import midnight
+from groundwire.testing.site import Site, midnight
 
 __all__ = [
     "ApiEmulator",
@@ -37,6 +37,7 @@ __all__ = [
     "nothing",
     "number",
     "pattern",
+    "site_at",
     "split_sites",
     "visit",
     "words",
@@ -62,6 +63,11 @@ class Visited:
     """The Content-Type that its site sends."""
 
 
+def site_at(library: Library, origin: str) -> Site | None:
+    """Return the site of an origin such as `http://docs.test:41233`, by address or by name, or None."""
+    return next((site for site in library.sites if origin in (site.url, site.named_url)), None)
+
+
 def visit(library: Library, url: str) -> Visited | None:
     """Return the document at a URL, or None if no site of the world has that host and port.
 
@@ -70,7 +76,7 @@ def visit(library: Library, url: str) -> Visited | None:
         url: The address, by number or by name.
     """
     parts = urlsplit(url)
-    site = library.site_at(f"{parts.scheme}://{parts.netloc}")
+    site = site_at(library, f"{parts.scheme}://{parts.netloc}")
     if site is None:
         return None
     target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")

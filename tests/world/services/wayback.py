@@ -11,7 +11,7 @@ from multidict import CIMultiDict, CIMultiDictProxy
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import Library
-from world.services.shared import ApiEmulator, ApiSpec, EmulatedRefusal, words
+from world.services.shared import ApiEmulator, ApiSpec, EmulatedRefusal, site_at, words
 
 __all__ = ["Wayback"]
 
@@ -76,7 +76,7 @@ class Wayback(ApiEmulator):
         if url in self.copies:
             return self.copies[url]
         parts = urlsplit(url)
-        if (site := self.library.site_at(f"{parts.scheme}://{parts.netloc}")) is None:
+        if (site := site_at(self.library, f"{parts.scheme}://{parts.netloc}")) is None:
             return None
         headers = CIMultiDictProxy(CIMultiDict({"Host": parts.netloc}))
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")

@@ -36,7 +36,6 @@ class StackExchange(SiteApi):
         r"/2\.3/questions/(?P<number>\d+)\?.*": "question",
         r"/2\.3/questions/(?P<number>\d+)/answers\?.*": "answers",
         r"/2\.3/answers/(?P<number>\d+)\?.*": "answer",
-        r"/2\.3/filters/create\?.*": "make_filter",
     }
 
     def __init__(self) -> None:
@@ -51,9 +50,7 @@ class StackExchange(SiteApi):
 
     def _wrapped(self, items: list[dict[str, Any]]) -> EmulatedResponse:
         more = {"backoff": self.backoff} if self.backoff else {}
-        if self.request.query.get("filter") == "!made":
-            items = [{"closed_details": _CLOSED}]
-        elif self.request.query.get("filter") != "withbody":
+        if self.request.query.get("filter") != "withbody":
             items = [{key: value for key, value in item.items() if key != "body"} for item in items]
         left = self.quota_remaining
         return self.json({"items": items, "has_more": False, **more, "quota_max": 300, "quota_remaining": left})
@@ -122,20 +119,6 @@ class StackExchange(SiteApi):
         owner = {"user_type": "does_not_exist", "display_name": "user3"}
         body = f"<p>Answer {identifier} shows this:</p><p><img src=x.png alt='the lamp with its cover taken off'></p>"
         return {**about, "owner": owner, "is_accepted": False, "score": identifier - 5_000, "body": body}
-
-    def make_filter(self) -> EmulatedResponse:
-        """Return a filter that brings what a question is a duplicate of."""
-        asked = self.request.query.get("include", "")
-        return self._wrapped([{"filter": "!made" if "closed_details.original_questions" in asked else "!other"}])
-
-
-_CLOSED = {
-    "on_hold": False,
-    "reason": "Duplicate",
-    "original_questions": [
-        {"question_id": 4711, "title": "Why is a lamp &quot;dark&quot; after 2.1?", "answer_count": 3}
-    ],
-}
 
 
 def _comment(identifier: int, author: str, text: str, *children: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, MutableMapping
+from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from groundwire.deadline import Timeout
@@ -11,6 +11,7 @@ from groundwire.mcp_server.client_presence import PRESENCE, Presence
 from groundwire_server.request_json import UpstreamRejected
 
 if TYPE_CHECKING:
+    from aiohttp import ClientResponse
     from starlette.responses import Response
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "TrackedSend",
     "answer_whole",
     "answer_with_events",
+    "relay",
     "until_done",
     "watched",
 ]
@@ -91,23 +93,19 @@ class Outbox:
 
 async def answer_whole(work: Coroutine[Any, Any, Response], scope: Scope, receive: Receive, send: Send) -> None:
     """Send the response produced by a coroutine; it is canceled when the client disconnects."""
-    working = Timeout(None)
 
-    async def watch() -> None:
-        await _until_gone(receive)
-        working.expire()
+    async def respond() -> None:
+        await (await work)(scope, receive, send)
 
-    watcher = asyncio.create_task(watch())
-    try:
-        with working:
-            response = await work
-    except TimeoutError:
-        if not working.expired:
-            raise
-        return
-    finally:
-        watcher.cancel()
-    await response(scope, receive, send)
+    await _while_connected(respond(), receive)
+
+
+async def relay(response: ClientResponse, headers: Sequence[tuple[bytes, bytes]], send: Send) -> None:
+    """Send a response of another server while it arrives."""
+    await send({"type": "http.response.start", "status": response.status, "headers": headers})
+    async for piece in response.content.iter_any():
+        await send({"type": "http.response.body", "body": piece, "more_body": True})
+    await send({"type": "http.response.body", "body": b"", "more_body": False})
 
 
 async def answer_with_events(
@@ -206,19 +204,31 @@ async def until_done(app: ASGIApp, scope: Scope, receive: Receive, send: Send, *
             request_end.set()
         return message
 
-    task = asyncio.ensure_future(app(scope, receiving, send))
+    await _while_connected(app(scope, receiving, send), receive, request_end)
+
+
+async def _while_connected(work: Awaitable[None], receive: Receive, after: asyncio.Event | None = None) -> None:
+    """Await work, which is canceled when the client disconnects; nothing is received before an event.
+
+    What work raises as it ends for a client that has gone is not reported.
+    """
+    working = Timeout(None)
 
     async def watch() -> None:
-        await request_end.wait()
+        if after is not None:
+            await after.wait()
         await _until_gone(receive)
+        working.expire()
 
     watcher = asyncio.create_task(watch())
     try:
-        await asyncio.wait({task, watcher}, return_when=asyncio.FIRST_COMPLETED)
-        if task.done():
-            await task
+        with working:
+            await work
+    except Exception:
+        if not working.expired:
+            raise
     finally:
-        await _end(task, watcher)
+        watcher.cancel()
 
 
 async def _until_gone(receive: Receive) -> None:

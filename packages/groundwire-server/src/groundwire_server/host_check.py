@@ -45,18 +45,14 @@ class HostCheck:
     """The accepted names, in lower case; None accepts any."""
     numbers: bool = False
     """Whether any IP address is accepted: DNS rebinding needs a name."""
-    ports: bool = False
-    """Whether an origin must have the same port, too."""
     origins: Collection[str] = ()
     """Origins of other sites that may call it from a browser."""
 
     @classmethod
-    def of(
-        cls, host: str, also: Collection[str] = (), *, ports: bool = False, origins: Collection[str] = ()
-    ) -> HostCheck:
+    def of(cls, host: str, also: Collection[str] = (), origins: Collection[str] = ()) -> HostCheck:
         """Return the check for a server that listens at `host`, with additional names and origins."""
         local = LOOPBACK if is_loopback(host) else frozenset({"localhost"})
-        return cls(local | {host.lower()} | {name.lower() for name in also}, not is_loopback(host), ports, origins)
+        return cls(local | {host.lower()} | {name.lower() for name in also}, not is_loopback(host), origins)
 
     def opens_to(self, origin: str | None) -> bool:
         """Whether pages of an origin of another site may call."""
@@ -78,11 +74,9 @@ class HostCheck:
         page = _authority(match[2]) if match else None
         if match is None or page is None:
             return "page"
-        same = page[0] == target[0] or (not self.ports and {page[0], target[0]} <= LOOPBACK)
-        if self.ports:
-            # A reverse proxy may terminate TLS, so the scheme only determines the default port.
-            default_port = _PORTS[match[1].lower()]
-            same = same and (page[1] or default_port) == (target[1] or default_port)
+        # A reverse proxy may terminate TLS, so the scheme only determines the default port.
+        default_port = _PORTS[match[1].lower()]
+        same = page[0] == target[0] and (page[1] or default_port) == (target[1] or default_port)
         return None if same else "page"
 
     def _is_ours(self, name: str) -> bool:

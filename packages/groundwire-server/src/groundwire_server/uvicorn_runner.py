@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -30,7 +30,10 @@ from groundwire_server.auth.admission import OVERLOADED, Admission
 from groundwire_server.auth.authentication import CREDENTIALS
 from groundwire_server.auth.error_response import raw_response
 
-__all__ = ["RETIRE", "InvalidRequests", "RunningCalls", "bounded", "listen", "run", "serving"]
+if TYPE_CHECKING:
+    from groundwire_server.api.context import Traffic
+
+__all__ = ["RETIRE", "InvalidRequests", "bounded", "listen", "run", "serving"]
 
 _logger = logging.getLogger(__name__)
 
@@ -426,41 +429,12 @@ class _Quiet(uvicorn.Server):
         yield
 
 
-class RunningCalls(Protocol):
-    """The running calls of an application, and its shutdown."""
-
-    @property
-    def running(self) -> int:
-        """The number of running calls."""
-        ...
-
-    def retire(self) -> None:
-        """End each connection with its next response; calls are still accepted."""
-        ...
-
-    def leave(self) -> None:
-        """Retire, and report to load balancers that the server is stopping."""
-        ...
-
-    def drain(self) -> None:
-        """Accept no new calls; running ones continue."""
-        ...
-
-    def end_calls(self) -> None:
-        """End the running calls with an error to their clients."""
-        ...
-
-    async def idle(self) -> None:
-        """Wait until no call is running."""
-        ...
-
-
 async def run(
     app: ASGIApp,
     listener: socket.socket,
     ready: Callable[[], None],
     *,
-    calls: RunningCalls,
+    calls: Traffic,
     grace: float,
     say: Callable[[str], None],
     notice: float = 0.0,
@@ -558,7 +532,7 @@ async def run(
 
 
 async def _end(
-    calls: RunningCalls,
+    calls: Traffic,
     server: uvicorn.Server,
     first_signal: asyncio.Event,
     second_signal: asyncio.Event,

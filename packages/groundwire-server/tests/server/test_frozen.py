@@ -8,28 +8,8 @@ import gc
 import aiohttp
 from starlette.types import Receive, Scope, Send
 
+from groundwire_server.api.context import Traffic
 from groundwire_server.uvicorn_runner import listen, run
-
-
-class _NoCalls:
-    """An application without calls of its own."""
-
-    running = 0
-
-    def retire(self) -> None:
-        """Do nothing."""
-
-    def leave(self) -> None:
-        """Do nothing."""
-
-    def drain(self) -> None:
-        """Do nothing."""
-
-    def end_calls(self) -> None:
-        """Do nothing."""
-
-    async def idle(self) -> None:
-        """Do nothing."""
 
 
 async def _frozen(scope: Scope, receive: Receive, send: Send) -> None:
@@ -43,7 +23,7 @@ async def test_what_a_server_has_made_for_its_start_is_not_looked_at_again_while
     with listen("127.0.0.1", 0) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}/"
         serving = asyncio.create_task(
-            run(_frozen, listener, begun.set, calls=_NoCalls(), grace=1.0, say=lambda text: None)
+            run(_frozen, listener, begun.set, calls=Traffic(), grace=1.0, say=lambda text: None)
         )
         await begun.wait()
         async with aiohttp.ClientSession() as client, client.get(url) as reply:

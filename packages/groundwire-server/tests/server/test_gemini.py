@@ -156,7 +156,7 @@ async def posted(url: str, path: str, body: Any) -> tuple[int, bytes]:
         return reply.status, await reply.read()
 
 
-@pytest.mark.parametrize("call", ["generateContent", "streamGenerateContent?alt=sse", "streamGenerateContent"])
+@pytest.mark.parametrize("call", ["generateContent", "streamGenerateContent?alt=sse"])
 @pytest.mark.parametrize("tools", [{}, SEARCHING])
 @pytest.mark.parametrize("fails", [False, True])
 async def test_what_is_not_ours_passes_byte_for_byte(serve: Serve, call: str, tools: Any, fails: bool) -> None:
@@ -165,13 +165,15 @@ async def test_what_is_not_ours_passes_byte_for_byte(serve: Serve, call: str, to
         models.fail(InjectedFault.status(429, '{"error": {"code": 429,  "status": "RESOURCE_EXHAUSTED"}}'), times=None)
     path = f"/v1beta/models/gemini-3.8-flash:{call}"
     through = await posted(url, path, {**ASKED, **tools})
-    target = path + "?alt=sse" if tools and call == "streamGenerateContent" else path
-    direct = await posted(models.url, target, json.loads(models.requests[0].body))
-    if target != path and not fails:
-        events = [json.loads(line[6:]) for line in direct[1].splitlines() if line]
-        assert json.loads(through[1]) == events
-        return
-    assert through == direct
+    assert through == await posted(models.url, path, json.loads(models.requests[0].body))
+
+
+async def test_a_search_is_streamed_as_events_only(serve: Serve) -> None:
+    _, models, url = await serve(lambda _: Say("Plain."))
+    path = "/v1beta/models/gemini-3.8-flash:streamGenerateContent"
+    status, body = await posted(url, path, {**ASKED, **SEARCHING})
+    assert (status, "Add alt=sse" in json.loads(body)["error"]["message"], models.requests) == (400, True, [])
+    assert (await posted(url, path, ASKED))[1] == (await posted(models.url, path, ASKED))[1]
 
 
 async def test_failures_of_the_proxys_own_have_the_apis_form(serve: Serve) -> None:

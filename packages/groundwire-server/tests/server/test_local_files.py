@@ -133,7 +133,7 @@ async def test_the_proxy_reads_no_file(
         proxy = Proxy(web, f"{models.url}/v1")
         path = f"{'' if alone else '/openai'}/v1/chat/completions"
         async with (
-            build_gateway(web, upstream=f"{models.url}/v1") as server,
+            build_gateway(made, upstream=f"{models.url}/v1") as server,
             serving(proxy.app if alone else server) as base,
             aiohttp.ClientSession(base) as client,
             client.post(path, json=body) as reply,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 import subprocess
+from datetime import UTC, datetime
 from typing import Any
 
 import aiohttp
@@ -13,8 +14,10 @@ import pytest
 from components import heavy
 from components.mcp_processes import HELLO, READY, Place, search
 from groundwire.testing import InjectedFault
+from groundwire_server.auth import KeyFile
+from groundwire_server.auth.keys import make_key
 from mcp_server.test_mcp import check_everything, check_new_session
-from world import World
+from world import World, wait_until_idle
 
 
 @pytest.mark.req("B15")
@@ -28,29 +31,36 @@ def test_the_user_begins_a_new_session(place: Place) -> None:
     check_new_session(place, http=True)
 
 
-def test_sse_with_a_token(place: Place) -> None:
-    place.variables["GROUNDWIRE_MCP_TOKEN"] = token = "a-token-for-the-tests-only"
+def made_key(place: Place) -> str:
+    """Create an API key for the servers of a place."""
+    key, record = make_key("ci", datetime.now(UTC))
+    KeyFile(place.home / ".config/groundwire/keys.json").add(record)
+    return key
+
+
+def test_sse_with_a_key(place: Place) -> None:
+    key = made_key(place)
     base = place.serve("--sse")
-    headers = {"Authorization": f"Bearer {token}"}
+    headers = {"Authorization": f"Bearer {key}"}
     for path in ("/sse", "/mcp"):
         _, answer = place.ask([search(query="bm25")], target=base + path, headers=headers)["answers"]
         assert answer["isError"] is False
 
 
 async def test_who_may_not_come_in(place: Place) -> None:
-    place.variables["GROUNDWIRE_MCP_TOKEN"] = token = "a-token-for-the-tests-only"
+    key = made_key(place)
     base = await asyncio.to_thread(place.serve)
-    right = {"Authorization": f"Bearer {token}", "Accept": "application/json, text/event-stream"}
+    right = {"Authorization": f"Bearer {key}", "Accept": "application/json, text/event-stream"}
     async with aiohttp.ClientSession() as client:
         for change, status in (
             ({"Authorization": ""}, 401),
-            ({"Authorization": f"Bearer {token}x"}, 401),
-            ({"Authorization": f"Basic {token}"}, 401),
+            ({"Authorization": f"Bearer {key}x"}, 401),
+            ({"Authorization": f"Basic {key}"}, 401),
             ({"Host": "evil.example"}, 421),
             ({"Origin": "https://evil.example"}, 403),
             ({"Origin": "null"}, 403),
             ({}, 200),
-            ({"Origin": "http://localhost:3000"}, 200),
+            ({"Origin": "http://localhost:3000"}, 403),
         ):
             async with client.post(base + "/mcp", json=HELLO, headers=right | change) as reply:
                 assert reply.status == status, change
@@ -59,13 +69,10 @@ async def test_who_may_not_come_in(place: Place) -> None:
 
 
 def test_where_it_does_not_listen(place: Place) -> None:
-    for arguments, variables, says in (
-        (("--host", "0.0.0.0"), {}, "has no token"),
-        (("--host", "0.0.0.0"), {"GROUNDWIRE_MCP_TOKEN": "short"}, "at least 16"),
-        (("--host", "192.0.2.1"), {"GROUNDWIRE_MCP_TOKEN": "x" * 20}, "Cannot listen on 192.0.2.1"),
-    ):
-        place.variables = variables
-        process = place.start("--http", *arguments, stdin=subprocess.DEVNULL)
+    for host, says in (("0.0.0.0", "groundwire keys create NAME"), ("192.0.2.1", "Cannot listen on 192.0.2.1")):
+        if host == "192.0.2.1":
+            made_key(place)
+        process = place.start("--http", "--host", host, stdin=subprocess.DEVNULL)
         said, complaint = process.communicate(timeout=100)
         assert (process.returncode, said) == (2, "")
         assert says in complaint
@@ -80,7 +87,7 @@ def test_it_ends_when_it_is_asked_to(place: Place, world: World) -> None:
     world.searxng.wait_for_requests(1)
     server.send_signal(signal.SIGTERM)
     assert server.wait(100) == 0
-    world.searxng.wait_until_idle()
+    wait_until_idle(world.searxng)
     client.kill()
     assert server.communicate() == ("", "")
 
@@ -174,4 +181,4 @@ async def test_a_client_that_goes_leaves_nothing(place: Place, world: World, mod
         await asyncio.to_thread(world.searxng.wait_for_requests, 1)
         call.cancel()
         await asyncio.gather(call, return_exceptions=True)
-    await asyncio.to_thread(world.searxng.wait_until_idle)
+    await asyncio.to_thread(wait_until_idle, world.searxng)

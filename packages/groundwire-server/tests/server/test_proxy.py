@@ -23,7 +23,7 @@ from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest, Turn, script
 from groundwire_server.openai.app import Proxy
 from groundwire_server.uvicorn_runner import serving
-from world import World, wire_faults
+from world import World, wait_until_idle, wire_faults
 from world.model_apis import ModelServer
 
 pytestmark = pytest.mark.xdist_group(heavy.GROUP)
@@ -318,14 +318,14 @@ async def test_a_client_that_leaves_ends_everything(
     await asyncio.to_thread(models.wait_for_requests, 1)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
-    await asyncio.to_thread(models.wait_until_idle)
+    await asyncio.to_thread(wait_until_idle, models)
     models.forget()
     world.searxng.fail(InjectedFault.hang())
     task = asyncio.create_task(asked(client, "chat", streamed))
     await asyncio.to_thread(world.searxng.wait_for_requests, 1)
     task.cancel()
     await asyncio.gather(task, return_exceptions=True)
-    await asyncio.to_thread(world.searxng.wait_until_idle)
+    await asyncio.to_thread(wait_until_idle, world.searxng)
     assert len(models.requests) == 1
 
 
@@ -382,15 +382,11 @@ async def test_a_model_past_its_end_is_told_in_a_header(
     assert caught.value.response.headers.get("x-groundwire-warning", "")[: len(said) or None] == said
 
 
-async def test_the_budget_of_a_conversation_and_of_a_session(models: ModelServer, serve: Serve) -> None:
+async def test_the_budget_of_a_conversation(models: ModelServer, serve: Serve) -> None:
     client = await serve(f"{models.url}/v1", limit=1)
     for _ in range(2):
         assert await asked(client, "chat", streamed=False) == ANSWER
         assert "Search results for" in models.requests[-1].body.decode()
-    client = await serve(f"{models.url}/v1", limit=1, session="all")
-    assert await asked(client, "chat", streamed=False) == ANSWER
-    assert await asked(client, "chat", streamed=False) == ANSWER
-    assert "Search limit reached (1/1)" in models.requests[-1].body.decode()
 
 
 @pytest.mark.parametrize("streamed", [False, True])
@@ -509,7 +505,7 @@ async def test_what_is_passed_on_ends_with_the_client(models: ModelServer, serve
         assert await reply.content.readexactly(5_000)
         assert reply.status == 400
         reply.close()
-    await asyncio.to_thread(models.wait_until_idle)
+    await asyncio.to_thread(wait_until_idle, models)
 
 
 async def test_usage_that_grows_from_chunk_to_chunk_is_counted_once(models: ModelServer, serve: Serve) -> None:

@@ -207,7 +207,7 @@ async def house(
             key, record = make_key(name, datetime.now(UTC), limits=KeyLimits())
             KeyFile(file).add(record)
             headers[name] = {"Authorization": f"Bearer {key}"}
-        gateway = await stack.enter_async_context(build_gateway(sections, upstream=f"{model.url}/v1", mcp=True))
+        gateway = await stack.enter_async_context(build_gateway(sections, upstream=f"{model.url}/v1"))
         url = await stack.enter_async_context(serving(gateway))
         clients = {
             name: await stack.enter_async_context(aiohttp.ClientSession(url, headers=headers[name])) for name in MARKS

@@ -36,7 +36,6 @@ _PASSAGE_SENTENCES: Final = 3  # sentences
 _WIDE_SENTENCES: Final = 7
 _PREFIX_CHARS: Final = 5  # letters that related words have in common
 _NAME: Final = re.compile(r"(?<=\S )[^\W\d_a-z][^\W\d_]+")
-_DIGITS: Final = re.compile(r"\d")
 
 
 class Claim:

@@ -1,24 +1,16 @@
-"""Incremental decoders of server-sent events and of AWS's event stream encoding, which Bedrock uses.
+"""An incremental decoder of server-sent events (https://html.spec.whatwg.org/#server-sent-events).
 
-The decoder of server-sent events (https://html.spec.whatwg.org/#server-sent-events) deviates from the standard in one
-point: an event that the end of the stream cuts off before its empty line is returned too, because some APIs end that
-way after sending it in full.
-
-A message in AWS's encoding consists of its length, the length of its headers, a checksum of both, the headers, the
-payload and a checksum of all (https://docs.aws.amazon.com/AmazonS3/latest/API/RESTSelectObjectAppendix.html has the
-same framing).
+It deviates from the standard in one point: an event that the end of the stream cuts off before its empty line is
+returned too, because some APIs end that way after sending it in full.
 """
 
 from __future__ import annotations
 
 import re
-import struct
-import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final
 
-__all__ = ["BrokenFrame", "EventDecoder", "Frame", "FrameDecoder", "ServerSentEvent", "TooLarge"]
+__all__ = ["EventDecoder", "ServerSentEvent", "TooLarge"]
 
 _BOM = b"\xef\xbb\xbf"
 _LINE_END = re.compile(rb"[\r\n]")
@@ -124,76 +116,3 @@ class EventDecoder:
         elif field == "event":
             self._name = value
         return None
-
-
-_PRELUDE = struct.Struct(">III")
-_CHECKSUM_BYTES = 4  # bytes of the checksum at the end
-_MAX_MESSAGE_BYTES = 25_000_000  # bytes; the encoding itself allows 24 MiB
-_TEXT_HEADER = 7  # the type of a text header
-_SIZES: Final[Mapping[int, int]] = {0: 0, 1: 0, 2: 1, 3: 2, 4: 4, 5: 8, 8: 8, 9: 16}  # bytes of fixed-size headers
-_PREFIXED = frozenset({6, 7})  # headers with a length prefix
-
-
-class BrokenFrame(Exception):
-    """The bytes are not in this encoding."""
-
-
-@dataclass(frozen=True, slots=True)
-class Frame:
-    """One message."""
-
-    headers: dict[str, str]
-    """Its text headers."""
-    payload: bytes
-    """Its payload."""
-
-
-class FrameDecoder:
-    """Splits a stream into messages."""
-
-    def __init__(self) -> None:
-        self._buffer = bytearray()
-
-    def feed(self, data: bytes) -> Iterator[Frame]:
-        """Yield the messages that end in `data`.
-
-        Raises:
-            BrokenFrame: a length or a checksum is wrong.
-        """
-        self._buffer += data
-        while len(self._buffer) >= _PRELUDE.size:
-            total, head, checksum = _PRELUDE.unpack_from(self._buffer)
-            if zlib.crc32(self._buffer[: _PRELUDE.size - 4]) != checksum:
-                raise BrokenFrame("has a message with an invalid prelude")
-            if not _PRELUDE.size + head + _CHECKSUM_BYTES <= total <= _MAX_MESSAGE_BYTES:
-                raise BrokenFrame("has a message of an impossible length")
-            if len(self._buffer) < total:
-                return
-            frame = bytes(self._buffer[:total])
-            del self._buffer[:total]
-            if zlib.crc32(frame[:-_CHECKSUM_BYTES]) != int.from_bytes(frame[-_CHECKSUM_BYTES:], "big"):
-                raise BrokenFrame("has a message whose checksum is wrong")
-            begin = _PRELUDE.size
-            yield Frame(_headers(frame[begin : begin + head]), frame[begin + head : -_CHECKSUM_BYTES])
-
-
-def _headers(data: bytes) -> dict[str, str]:
-    headers: dict[str, str] = {}
-    position = 0
-    try:
-        while position < len(data):
-            name = data[position + 1 : position + 1 + data[position]].decode("utf-8", "replace")
-            position += 1 + data[position]
-            kind = data[position]
-            position += 1
-            if kind in _PREFIXED:
-                size = int.from_bytes(data[position : position + 2], "big")
-                position += 2
-            else:
-                size = _SIZES[kind]
-            if kind == _TEXT_HEADER:
-                headers[name] = data[position : position + size].decode("utf-8", "replace")
-            position += size
-    except (IndexError, KeyError) as error:
-        raise BrokenFrame("has a message whose headers are invalid") from error
-    return headers

@@ -29,8 +29,7 @@ class InteractionsReader(WireReader):
 
     def whole(self, body: dict[str, Any]) -> None:
         """Parse an interaction."""
-        steps = body.get("steps") if isinstance(body.get("steps"), list) else body.get("outputs")
-        for index, step in enumerate(items(steps)):
+        for index, step in enumerate(items(body.get("steps"))):
             self._steps[index] = step
             self._step(step)
         self._about(body)
@@ -40,16 +39,15 @@ class InteractionsReader(WireReader):
         """Parse one event, from `interaction.created` to `interaction.completed`."""
         kind = text_of(data.get("event_type")) or name
         index = count(data.get("index"))
-        # Before there were steps, the same events were called `content.start` and so on.
-        if kind in {"step.start", "content.start"}:
+        if kind == "step.start":
             self._close(index)
-            step = self._steps[index] = dict(object_of(data.get("step")) or object_of(data.get("content")))
+            step = self._steps[index] = dict(object_of(data.get("step")))
             self._open.add(index)
-            for content in [step, *items(step.get("content"))]:
+            for content in items(step.get("content")):
                 self.answer.stream_text(content.get("text"))
-        elif kind in {"step.delta", "content.delta"}:
+        elif kind == "step.delta":
             self._delta(index, object_of(data.get("delta")))
-        elif kind in {"step.stop", "content.stop"}:
+        elif kind == "step.stop":
             self._close(index)
         elif kind in {"interaction.created", "interaction.completed"}:
             self._about(object_of(data.get("interaction")))
@@ -95,17 +93,15 @@ class InteractionsReader(WireReader):
 
     @staticmethod
     def _add_text(step: dict[str, Any], text: str, notes: list[dict[str, Any]]) -> None:
-        """Add the text and annotations of a stream to the last text of a step, which may be the step itself."""
+        """Add the text and annotations of a stream to the last text of a step."""
         content = list(items(step.get("content")))
         last: dict[str, Any] = {"type": "text"}
-        if step.get("type") == "text":
-            last = step
-        elif content and content[-1].get("type") == "text":
+        if content and content[-1].get("type") == "text":
             last = content.pop()
         last = {**last, "text": text_of(last.get("text")) + text}
         if notes:
             last["annotations"] = [*items(last.get("annotations")), *notes]
-        step |= last if step.get("type") == "text" else {"content": [*content, last]}
+        step["content"] = [*content, last]
 
     def _step(self, step: dict[str, Any]) -> None:
         match step.get("type"):
@@ -124,8 +120,6 @@ class InteractionsReader(WireReader):
                     self._text(content)
                 if step.get("error"):
                     self._failed({"error": step["error"]})
-            case "text":
-                self._text(step)
 
     def _result(self, tool: str, step: dict[str, Any]) -> None:
         if step.get("is_error") is True:

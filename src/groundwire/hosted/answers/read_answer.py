@@ -166,19 +166,22 @@ def read_into(
     reader(answer).whole(data)
 
 
-def not_an_answer(api: str, what: str, status: int = 200) -> UnexpectedResponse:
+def not_an_answer(
+    api: str, what: str, status: int = 200, fix: str = "Check the URL, and that it is this API"
+) -> UnexpectedResponse:
     """Return the error for a body that is not an answer.
 
     Args:
         api: The API's name.
         what: What was received instead.
         status: The HTTP status.
+        fix: What to do.
     """
     return UnexpectedResponse(
         api,
         f"answered with {what} instead of an answer",
         status=status,
-        fix="Check the URL, and that it is this API",
+        fix=fix,
     )
 
 

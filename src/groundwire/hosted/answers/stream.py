@@ -7,16 +7,9 @@ from typing import Any
 
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader
-from groundwire.hosted.answers.event_streams import (
-    BrokenFrame,
-    EventDecoder,
-    Frame,
-    FrameDecoder,
-    ServerSentEvent,
-    TooLarge,
-)
+from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
 from groundwire.hosted.answers.read_answer import AnswerApi, check_api, not_an_answer, read_into, stream_reader
-from groundwire.hosted.answers.types import AnswerEvent, HostedAnswer, object_of, parsed, text_of
+from groundwire.hosted.answers.types import AnswerEvent, HostedAnswer, parsed
 from groundwire.hosted.answers.upstream_errors import error_of
 
 __all__ = ["AnswerStream", "stream_answer"]
@@ -48,7 +41,6 @@ class AnswerStream:
         self._headers = headers
         self._reader: WireReader | None = None
         self._events: EventDecoder | None = None
-        self._frames: FrameDecoder | None = None
         self._body: bytearray | None = None
         self._start = bytearray()
         self._done = False
@@ -82,8 +74,6 @@ class AnswerStream:
             self._extend_body(self._body, data)
         elif self._events is not None:
             self._take_events(self._events.feed(data))
-        elif self._frames is not None:
-            self._take_frames(self._frames.feed(data))
         else:
             self._start += data
             self._begin()
@@ -113,7 +103,7 @@ class AnswerStream:
             return []
         if self._events is not None:
             self._take_events(self._events.close())
-        elif self._frames is None and self._reader is None:
+        elif self._reader is None:
             return self._close_body()
         if self._reader is not None:
             self._reader.finish()
@@ -139,13 +129,13 @@ class AnswerStream:
         if not start or _BOM.startswith(bytes(self._start)):
             return
         data, self._start = bytes(self._start), bytearray()
+        if start[:1] == b"\0":  # the length of a frame of AWS's event streams, all of which are below 16 MB
+            fix = "Decode it with boto3, and pass each event to AnswerStream.event"
+            raise not_an_answer(self._builder.api, "AWS's binary event stream", self._status, fix)
         failed = not 200 <= self._status < 300 and not start.startswith((b"data", b"event", b":"))
         if start[:1] in {b"{", b"[", b"<"} or failed:
             self._body = bytearray()
             self._extend_body(self._body, data)
-        elif data[:1] == b"\x00":
-            self._frames = FrameDecoder()
-            self._take_frames(self._frames.feed(data))
         else:
             self._events = EventDecoder()
             self._take_events(self._events.feed(data))
@@ -175,23 +165,6 @@ class AnswerStream:
                 self._take(event.name, line_data)
             elif event.name == "error" and line.strip():
                 self._take("error", {"error": line})
-
-    def _take_frames(self, frames: Iterator[Frame]) -> None:
-        try:
-            for frame in frames:
-                self._take_frame(frame)
-        except BrokenFrame as error:
-            raise not_an_answer(self._builder.api, f"a stream that {error}", self._status) from error
-
-    def _take_frame(self, frame: Frame) -> None:
-        data = parsed(frame.payload)
-        name = frame.headers.get(":event-type", "")
-        if frame.headers.get(":message-type") in {"exception", "error"}:
-            code = frame.headers.get(":exception-type") or frame.headers.get(":error-code", "error")
-            message = text_of(object_of(data).get("message")) or frame.headers.get(":error-message", "")
-            self._take("error", {"error": {"code": code, "message": message}})
-        elif isinstance(data, dict):
-            self._take(name, data)
 
     def _take(self, name: str, data: dict[str, Any]) -> None:
         failure = error_of(

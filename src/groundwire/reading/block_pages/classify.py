@@ -40,9 +40,8 @@ from groundwire.reading.block_pages.signatures import (
     LOGIN_PATH,
     VENDORS,
     PageSentences,
-    lower,
 )
-from groundwire.reading.text.sanitize import lower_ascii
+from groundwire.reading.text.sanitize import lower, lower_ascii
 
 __all__ = ["HELD_OFF", "SHELL", "BlockKind", "SoftBlock", "known_wall", "page_remarks", "soft_block"]
 
@@ -182,17 +181,22 @@ def known_wall(headers: Mapping[str, str], markup: str) -> SoftBlock | None:
         headers: The response headers, with names in any case.
         markup: The available part of its body.
     """
-    small = {name.lower(): value.lower() for name, value in headers.items()}
-    for header, value, name in HEADERS:
-        if header in small and value in small[header]:
-            return SoftBlock(kind="bot check", name=name)
+    if (announced := _announced(headers)) is not None:
+        return announced
     lowered = lower_ascii(markup[:_MAX_SEARCHED])
     for vendor in VENDORS:
         if vendor.stands_in(lowered):
             return SoftBlock(kind=vendor.kind, name=vendor.name)
-    if "x-datadome" in small:
+    if any(name.lower() == "x-datadome" for name in headers):
         return SoftBlock(kind="bot check", name="DataDome's bot check")
     return None
+
+
+def _announced(headers: Mapping[str, str]) -> SoftBlock | None:
+    """Return the bot check that the headers alone reveal."""
+    small = {name.lower(): value.lower() for name, value in headers.items()}
+    names = (name for header, value, name in HEADERS if header in small and value in small[header])
+    return next((SoftBlock(kind="bot check", name=name) for name in names), None)
 
 
 def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str, content: str) -> SoftBlock | None:
@@ -206,7 +210,7 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
         content: The converted content.
     """
     page = PageSentences(title, content)
-    announced = known_wall({name: value for name, value in headers.items() if name.lower() != "x-datadome"}, "")
+    announced = _announced(headers)
     if announced is not None and page.words < 4 * _SHORT_PAGE:
         return announced
     if page.words > _LONGEST_CHECK:

@@ -90,7 +90,7 @@ def is_shell(markup: str, content: str) -> bool:
         content: The converted content.
     """
     words = word_count(content, FEW)
-    if words > FEW or "<script" not in lower_ascii(markup):
+    if words > FEW or ("<script" not in markup and "<script" not in lower_ascii(markup)):
         return False
     document = parse_page(fit(strip_controls(markup))[0])
     trim(document)
@@ -121,8 +121,7 @@ def later_parts(document: Document, text: str, markup: str) -> tuple[str, ...]:
     waits = any(
         more is None and _MAY_WAIT.match(" ".join(text[start : start + _MAX_WAIT].split())) for start, more in lines
     )
-    busy = "usy" in markup or "USY" in markup  # `aria-busy`, which few pages have
-    if (waits and _has_box(document)) or (busy and _is_busy(document)):
+    if (waits and _has_box(document)) or _is_busy(document):
         warnings.append(LOADS_PARTS)
     if any(more for _, more in lines):
         buttons = document.select(_BUTTONS)

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from groundwire.reading.block_pages.empty_shell import word_count
+from groundwire.reading.text.sanitize import lower
 
 __all__ = [
     "CONSENT_FORM",
@@ -23,7 +24,6 @@ __all__ = [
     "PageSentences",
     "Vendor",
     "VendorKind",
-    "lower",
 ]
 
 _MAX_TEXT: Final = 4_000  # characters; a few words may be long ones
@@ -62,11 +62,6 @@ _ABOUT: Final = re.compile(
     r"|인증|로그인|이용|확인|تسجيل|تحقق|إعادة|متابعة"
 )
 """Topics of the other sentences of a block page."""
-
-
-def lower(text: str) -> str:
-    """Return a text in lower case, letter by letter: the Turkish dotted capital has one, too."""
-    return text.replace("\u0130", "i").lower()
 
 
 class PageSentences:

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from groundwire.errors import Closed
-from groundwire.reading.browser.launch import NOWHERE, flags
+from groundwire.reading.browser.launch import FLAGS, NOWHERE
 from groundwire.reading.workers import kill_group
 
 if TYPE_CHECKING:
@@ -81,17 +81,13 @@ class Chromium:
     Args:
         executable: The program.
         sandbox: Whether the operating system sandboxes the renderer processes.
-        images: Whether images are loaded.
         max_pages: Pages after which the process is replaced.
         max_age: Seconds after which it is replaced.
     """
 
-    def __init__(
-        self, executable: Path, *, sandbox: bool, images: bool = False, max_pages: int = 200, max_age: float = 1_800.0
-    ) -> None:
+    def __init__(self, executable: Path, *, sandbox: bool, max_pages: int = 200, max_age: float = 1_800.0) -> None:
         self._executable = executable
         self._sandbox = sandbox
-        self._images = images
         self._max_pages = max_pages
         self._max_age = max_age
         self._lock = asyncio.Lock()
@@ -198,7 +194,7 @@ class Chromium:
         try:
             browser = await self._playwright.chromium.launch(
                 executable_path=self._executable,
-                args=flags(images=self._images),
+                args=FLAGS,
                 proxy={"server": NOWHERE, "bypass": "<-loopback>"},
                 chromium_sandbox=self._sandbox,
                 env={**environment, "HOME": self._home.name},  # no key of the caller's goes to what shows hostile pages

@@ -41,8 +41,6 @@ class Crawl4AIOptions(Options):
     """The interpreter of an environment with crawl4ai installed; by default the current one."""
     executable: str = ""
     """The path of a Chromium or headless shell; by default the first one found on this machine."""
-    images: bool = False
-    """Whether images are loaded; they are not read."""
     settle: float = Field(default=6.0, gt=0, le=120)
     """Maximum seconds to wait for a page's scripts after the page has loaded."""
     pages_at_once: int = Field(default=4, ge=1, le=64)
@@ -180,7 +178,7 @@ class Crawl4AIReadProvider(RenderingReader):
             self._process = None
             if current is not None:
                 await current.close()
-            started = Crawl4AIProcess(self._python, self._executable, images=self._options.images)
+            started = Crawl4AIProcess(self._python, self._executable)
             try:
                 await started.start()
             except BaseException:

@@ -68,7 +68,7 @@ async def _serve(settings: dict[str, Any], answers: Any) -> None:
         verbose=False,
         extra_args=settings["flags"],
         proxy_config=ProxyConfig(server=settings["nowhere"]),
-        text_mode=not settings["images"],
+        text_mode=True,
     )
     tasks = set()
     async with AsyncWebCrawler(config=browser) as crawler:

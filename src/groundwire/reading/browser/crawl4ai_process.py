@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from groundwire.reading.browser.launch import NOWHERE, flags
+from groundwire.reading.browser.launch import FLAGS, NOWHERE
 from groundwire.reading.workers import NO_WINDOW, kill_group
 
 __all__ = ["Crawl4AIProcess", "HostGone"]
@@ -33,13 +33,11 @@ class Crawl4AIProcess:
     Args:
         python: The interpreter that has Crawl4AI.
         executable: The browser; Playwright's own if None.
-        images: Whether images are loaded.
     """
 
-    def __init__(self, python: Path, executable: Path | None, *, images: bool = False) -> None:
+    def __init__(self, python: Path, executable: Path | None) -> None:
         self._python = python
         self._executable = executable
-        self._images = images
         self._home = tempfile.TemporaryDirectory(prefix="groundwire-crawl4ai-")
         self._process: Process | None = None
         self._waiting: dict[int, asyncio.Future[Mapping[str, Any]]] = {}
@@ -55,9 +53,8 @@ class Crawl4AIProcess:
         settings = {
             "executable": str(self._executable) if self._executable else "",
             "home": self._home.name,
-            "flags": flags(images=self._images),
+            "flags": FLAGS,
             "nowhere": NOWHERE,
-            "images": self._images,
         }
         environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
         quiet = {"CRAWL4_AI_BASE_DIRECTORY": self._home.name, "CRAWL4AI_NO_CLOUD_NOTICE": "1", "HOME": self._home.name}

@@ -18,7 +18,7 @@ from typing import Final
 from groundwire._version import python
 from groundwire.settings.user_folders import expand_user
 
-__all__ = ["HINT", "NOWHERE", "find_chromium", "flags", "has_playwright"]
+__all__ = ["FLAGS", "HINT", "NOWHERE", "find_chromium", "has_playwright"]
 
 HINT: Final = (
     "install one (Debian, Ubuntu: apt install chromium-headless-shell or chromium; elsewhere: "
@@ -86,7 +86,7 @@ def _of_playwright(browser: str, variables: Mapping[str, str]) -> Iterator[Path]
 NOWHERE: Final = "http://127.0.0.1:9"
 """The proxy for everything that does not belong to a page: the discard port (RFC 863), which has no listener."""
 
-_ALWAYS: Final = (
+FLAGS: Final = (
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # it resolves nothing; the proxy does
     "--disable-quic",  # UDP would bypass the proxy
     "--force-webrtc-ip-handling-policy=disable_non_proxied_udp",
@@ -103,14 +103,6 @@ _ALWAYS: Final = (
     "--disable-gpu",
     "--disable-3d-apis",
     "--js-flags=--max-old-space-size=512",  # megabytes for a page's scripts
+    "--blink-settings=imagesEnabled=false",  # they are not read
 )
-_NO_IMAGES: Final = "--blink-settings=imagesEnabled=false"
-
-
-def flags(*, images: bool) -> list[str]:
-    """Return the switches.
-
-    Args:
-        images: Whether images are loaded; they are not read.
-    """
-    return [*_ALWAYS, *(() if images else (_NO_IMAGES,))]
+"""The command-line switches."""

@@ -42,8 +42,6 @@ class BrowserOptions(Options):
     """The path of a Chromium, Chrome or headless shell; by default the first one found on this machine."""
     sandbox: Literal["auto", "on", "off"] = "auto"
     """Whether the operating system sandboxes the browser's processes; `auto` does except for root."""
-    images: bool = False
-    """Whether images are loaded; they are not read."""
     user_agent: str = Field(default="", max_length=500, pattern=r"^[\x20-\x7e]*$")
     """The User-Agent header; empty for the browser's own."""
     settle: float = Field(default=6.0, gt=0, le=120)
@@ -87,7 +85,6 @@ class BrowserReadProvider(RenderingReader):
         self._chromium = Chromium(
             executable,
             sandbox=_has_sandbox(options.sandbox),
-            images=options.images,
             max_pages=options.max_pages,
             max_age=options.max_minutes * 60,
         )

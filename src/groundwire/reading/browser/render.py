@@ -33,12 +33,16 @@ MAX_NAVIGATIONS: Final = 11  # the page itself and ten redirects, by the server 
 _POLL: Final = 0.03  # seconds between two polls
 _LOOK_TIME: Final = 0.5  # seconds per poll; a page that does not respond in that time is busy
 _MORE_TIME: Final = 10.0  # seconds to scroll and to render it; frames are slow where the processor is busy
-_TAKE_TIME: Final = 2.0  # seconds for the HTML of a busy page; after that its scripts are stopped
+_TAKE_TIMES: Final = (2.0, 4.0, 8.0)
+"""Seconds to wait for a page's HTML; its scripts are stopped after the first time. Two seconds each were too few for
+120,000 nodes on a busy machine: the page was given up although its scripts had long ended."""
 _MAX_NODES: Final = 400_000  # elements; beyond, only the beginning of the HTML is taken
 _MAX_FRAMES: Final = 5
 _FRAME: Final = "size => [origin, document.body ? document.body.innerHTML.slice(0, size) : '']"
 _TAKE_PART: Final = "size => document.documentElement.outerHTML.slice(0, size)"
-_MARK_TIME: Final = 500  # milliseconds to mark what is not shown
+_MARK_SHARE: Final = 0.5
+"""The share of each of `_TAKE_TIMES` to mark what is not shown. Half a second in all was too little for 30,000 elements
+on a busy machine: each attempt failed at once, and the page was said to have scripts that never finish."""
 _MARK: Final = r"""(() => {
   const tools = new Set(["script", "style", "template", "head", "title", "link", "meta", "noscript", "base"]);
   const named = /hid|collaps|invisible|d-none|sr-only|screen-?reader|closed|off/i;
@@ -278,16 +282,16 @@ async def _take(page: Page, session: CDPSession, watch: _Watch, max_length: int)
     from playwright.async_api import Error
 
     stopped = False
-    for _ in range(3):
+    for seconds in _TAKE_TIMES:
         try:
             if watch.busy:
                 stopped = True
                 await session.send("Emulation.setScriptExecutionDisabled", {"value": True})
                 await session.send("Runtime.terminateExecution")
-            async with asyncio.timeout(_TAKE_TIME):
+            async with asyncio.timeout(seconds):
                 if watch.settling.look.nodes > _MAX_NODES:
                     return str(await page.evaluate(_TAKE_PART, max_length)), stopped
-                await _mark_unseen(session)
+                await _mark_unseen(session, seconds * _MARK_SHARE)
                 root = await session.send("DOM.getDocument", {"depth": 0})
                 node = {"nodeId": root["root"]["nodeId"], "includeShadowDOM": True}
                 return str((await session.send("DOM.getOuterHTML", node))["outerHTML"]), stopped
@@ -299,7 +303,7 @@ async def _take(page: Page, session: CDPSession, watch: _Watch, max_length: int)
     raise PageUnavailable(page.url, "The page's scripts never finish.")
 
 
-async def _mark_unseen(session: CDPSession) -> None:
+async def _mark_unseen(session: CDPSession, seconds: float) -> None:
     """Mark what the browser does not show, as external style sheets are no part of the HTML.
 
     The page's scripts are over, so that none takes the marks away, and in a world of its own the script calls no
@@ -308,7 +312,7 @@ async def _mark_unseen(session: CDPSession) -> None:
     await session.send("Emulation.setScriptExecutionDisabled", {"value": True})
     tree = await session.send("Page.getFrameTree")
     world = await session.send("Page.createIsolatedWorld", {"frameId": tree["frameTree"]["frame"]["id"]})
-    script = {"expression": _MARK, "contextId": world["executionContextId"], "timeout": _MARK_TIME}
+    script = {"expression": _MARK, "contextId": world["executionContextId"], "timeout": 1_000 * seconds}
     await session.send("Runtime.evaluate", script)
 
 

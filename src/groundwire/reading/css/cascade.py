@@ -7,38 +7,50 @@ Standard for attributes such as `bgcolor` and `<font color>`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from operator import neg
 from types import MappingProxyType
-from typing import Final
+from typing import Final, NamedTuple
 
 from turbohtml import Element
 
-from groundwire.reading.css.colors import Color, legacy_color
+from groundwire.reading.css.colors import legacy_color
 from groundwire.reading.css.longhands import affects_visibility, longhands, may_hide
-from groundwire.reading.css.parser import OTHERS, UNLAYERED, Declaration, declarations
+from groundwire.reading.css.parser import DEFAULTS, OTHERS, UNLAYERED, Declaration, Layer, declarations
 
-__all__ = ["ANIMATED", "NO_STYLE", "Kind", "Styles", "declare_attributes", "is_computed", "unknown_path"]
+__all__ = ["ANIMATED", "NO_STYLE", "Kind", "Row", "Styles", "declare_attributes", "is_computed", "unknown_path"]
 
 NO_STYLE: Final[Mapping[str, str]] = MappingProxyType({})
 """The longhands of an element without any."""
 _MAX_VALUE: Final = 500  # characters, after `var()`
 _VAR: Final = re.compile(r"var\(\s*(--[\w-]+)\s*(?:,((?:[^()]|\([^()]*\))*))?\)")
-_ENV: Final = re.compile(r"env\(([\w\s-]+)(?:,([^()]*))?\)")
-_COMPUTED_CALLS: Final = ("var(", "env(")
 _ANIMATION_PROPERTIES: Final = ("animation", "animation-name", "animation-fill-mode", "animation-iteration-count")
 _REVEALERS: Final = frozenset({"display", "visibility", "opacity", "height", "max-height", "left", "transform", "clip"})
 _FADES: Final = frozenset({"opacity", "visibility", "transform"})
 ANIMATED: Final = "animated"
 """The key of a style that an unknown animation changes, without what the animation may show."""
+_PAINTS: Final = frozenset({"background", "background-color", "background-image"})
 _UNSET_WORDS: Final = frozenset({"initial", "unset", "revert", "revert-layer", "inherit"})
 
-_Priority = tuple[bool, bool, int, tuple[int, int, int], int]
+_Priority = tuple[bool, bool, Layer, tuple[int, int, int], int]
 _Entry = tuple[_Priority, str]
-_Row = tuple[str, _Entry]
 Kind = int | tuple[int, int]
 """What elements with the same longhands share: a sequence of declarations, also with custom properties."""
+Row = tuple[Element, Kind, Mapping[str, str]]
+"""An element, what it shares with those of the same longhands, and these."""
 _Pair = tuple[str, str, bool]
 """A longhand, its value, and whether it is important."""
+
+
+class _Sequence(NamedTuple):
+    """What a sequence of sources declares."""
+
+    values: Mapping[str, str]
+    """The longhands, without custom properties."""
+    style: Mapping[str, str] | None
+    """The same after animations; None if custom properties are involved."""
+    declares: bool
+    """Whether it may have custom properties."""
 
 
 class Styles:
@@ -48,10 +60,11 @@ class Styles:
     page share a few.
 
     Attributes:
-        keyframes: The properties of the frames that animations end with.
+        keyframes: The properties of the frames that animations end with, and of the others; see `OTHERS`.
         initial: The initial values of registered custom properties.
         incomplete: Whether there are external styles that were not loaded.
-        sheet_classes: The classes with rules in the available sheets.
+        scripted: Whether a script may set custom properties.
+        sheet_names: The classes and ids with rules in the available sheets, written as selectors.
         page_classes: The classes of the page's elements.
         without_sheets: Whether the page's style sheets may have been taken away: it has classes, and no sheet.
         states: Selectors with a state that shows something: what is before it, its name, what is after it, and the
@@ -60,64 +73,71 @@ class Styles:
         generated: What `content` is for the sides of elements, `before` or `after`, with its precedence.
     """
 
-    def __init__(
-        self, *, keyframes: Mapping[str, Mapping[str, str]], incomplete: bool, page_classes: frozenset[str]
-    ) -> None:
+    def __init__(self, *, keyframes: dict[str, dict[str, str]], incomplete: bool, page_classes: set[str]) -> None:
         self.keyframes = keyframes
+        self.initial: Mapping[str, str] = NO_STYLE
         self.incomplete = incomplete
-        self.sheet_classes: set[str] = set()
-        self.initial: Mapping[str, str] = {}
+        self.scripted = False
+        self.sheet_names: set[str] = set()
         self.page_classes = page_classes
         self.without_sheets = False
         self.states: list[tuple[str, str, str, frozenset[str]]] = []
         self.box_styles: dict[Element, dict[str, str]] = {}
-        self.generated: dict[tuple[Element, str], tuple[tuple[int, tuple[int, int, int]], str]] = {}
-        self._rows: list[list[_Row]] = []
+        self.generated: dict[tuple[Element, str], tuple[tuple[Layer, tuple[int, int, int]], str]] = {}
+        self._rows: list[tuple[Sequence[_Pair], bool, Layer, tuple[int, int, int]]] = []
         self._numbers: dict[Element, int] = {}
         self._sources: list[tuple[int, int]] = [(0, 0)]  # each is another one, and a source at its end
         self._longer: dict[tuple[int, int], int] = {}
         self._merged: dict[int, dict[str, _Entry]] = {}
-        self._parts: dict[int, list[tuple[str, str, bool]]] = {}
-        self._plain: dict[int, dict[str, str] | None] = {}
+        self._sequences: dict[int, _Sequence] = {}
         self._own: dict[Kind, dict[str, str]] = {}
-        self._declaring: dict[int, bool] = {}
         self._scopes: dict[Element, int] = {}
         self._inner: dict[tuple[int, int], int] = {}
-        self._custom: dict[str, dict[Element, str]] = {}
+        self._custom: dict[str, dict[Element, str | None]] = {}
 
     def __len__(self) -> int:
         return len(self._numbers)
 
-    def items(self) -> Iterator[tuple[Element, Kind, Mapping[str, str]]]:
+    def items(self) -> Iterator[Row]:
         """Yield the elements with declarations, each with a key that those of the same longhands share, and these."""
         for element, number in self._numbers.items():
-            shared = self._plain.get(number)
-            if shared is None and (shared := self._shared(number)) is None:
+            style = self._sequence(number).style
+            if style is None:
                 yield element, (number, self._scope(element)), self.get(element)
             else:
-                yield element, number, shared
+                yield element, number, style
 
     def get(self, element: Element) -> Mapping[str, str]:
         """Return an element's longhands after its animations, with custom properties resolved."""
         number = self._numbers.get(element)
         if number is None:
             return NO_STYLE
-        shared = self._plain.get(number)
-        if shared is None:
-            shared = self._shared(number)
-        if shared is not None:
-            return shared
+        sequence = self._sequence(number)
+        if sequence.style is not None:
+            return sequence.style
         kind = number, self._scope(element)
-        if kind in self._own:
-            return self._own[kind]
-        style: dict[str, str] = {}
-        for name, value, computed in self._values(number):
-            if computed:
-                style.update(longhands(name, self._resolve(element, value)))
-            else:
-                style[name] = value
-        style = self._own[kind] = self._after_animation(style)
-        return style
+        if kind not in self._own:
+            style: dict[str, str] = {}
+            for name, value in sequence.values.items():
+                if is_computed(value):
+                    resolved = self._resolve(element, value)
+                    style.update(longhands(name, resolved))
+                    if not resolved and name in _PAINTS and (self.incomplete or self.scripted):
+                        style["background-image"] = "image"  # unknown: its colors may be set elsewhere
+                else:
+                    style[name] = value
+            self._own[kind] = self._after_animation(style)
+        return self._own[kind]
+
+    def _sequence(self, number: int) -> _Sequence:
+        """Return what a sequence of sources declares."""
+        sequence = self._sequences.get(number)
+        if sequence is None:
+            merged = self._merge(number)
+            values = {name: value for name, (_, value) in _in_force(merged).items() if not name.startswith("--")}
+            style = None if any(map(is_computed, values.values())) else self._after_animation(values)
+            sequence = self._sequences[number] = _Sequence(values, style, len(values) < len(merged))
+        return sequence
 
     def _scope(self, element: Element) -> int:
         """Return the number of an element's custom properties: those of its parent, unless it declares some itself."""
@@ -126,29 +146,14 @@ class Styles:
         scope = scopes[above] if above is not None else 0
         for inner in path:
             number = self._numbers.get(inner, 0)
-            if number and self._declares(number):
+            if number and self._sequence(number).declares:
                 scope = self._inner.setdefault((scope, number), len(self._inner) + 1)
             scopes[inner] = scope
         return scope
 
-    def _declares(self, number: int) -> bool:
-        """Return whether a sequence has custom properties."""
-        declares = self._declaring.get(number)
-        if declares is None:
-            declares = self._declaring[number] = any(name.startswith("--") for name in self._merge(number))
-        return declares
-
-    def _values(self, number: int) -> list[tuple[str, str, bool]]:
-        """Return a sequence's longhands, their values, and whether a value is computed; without custom properties."""
-        rows = self._parts.get(number)
-        if rows is None:
-            merged = _in_force(self._merge(number))
-            rows = self._parts[number] = [
-                (name, value, is_computed(value)) for name, value in merged if not name.startswith("--")
-            ]
-        return rows
-
-    def declare(self, elements: Iterable[Element], declared: Iterable[Declaration], *, layer: int = UNLAYERED) -> None:
+    def declare(
+        self, elements: Iterable[Element], declared: Iterable[Declaration], *, layer: Layer = UNLAYERED
+    ) -> None:
         """Apply declarations to elements, unless a stronger one applies."""
         if pairs := self.pairs(declared):
             self.apply(elements, pairs, layer=layer)
@@ -159,22 +164,18 @@ class Styles:
         pairs: Sequence[_Pair],
         *,
         inline: bool = False,
-        layer: int = UNLAYERED,
+        layer: Layer = UNLAYERED,
         specificity: tuple[int, int, int] = (0, 0, 0),
     ) -> None:
         """Apply longhands to elements; see `pairs` and `declare`."""
         source, numbers = len(self._rows), self._numbers
-        normal, strong = (
-            (important, inline, -layer if important else layer, specificity, source) for important in (False, True)
-        )
-        self._rows.append([(name, (strong if important else normal, value)) for name, value, important in pairs])
+        self._rows.append((pairs, inline, layer, specificity))
         before, after = -1, 0
         for element in elements:
             number = numbers.get(element, 0)
             if number != before:
                 before, after = number, self._extended(number, source)
             numbers[element] = after
-        self._forget()
 
     def pairs(self, declared: Iterable[Declaration]) -> list[_Pair]:
         """Return the longhands of declarations that are relevant; values that `var()` makes up keep their property."""
@@ -182,7 +183,7 @@ class Styles:
         for name, value, important in declared:
             if name == "all":
                 pairs = [pair for pair in pairs if pair[0].startswith("--") or pair[2] > important]
-            if name.startswith("--") or ("(" in value and is_computed(value) and affects_visibility(name)):
+            if name.startswith("--") or (is_computed(value) and affects_visibility(name)):
                 pairs.append((name, value, important))
             else:
                 pairs += [(longhand, part, important) for longhand, part in longhands(name, value)]
@@ -192,21 +193,6 @@ class Styles:
         """Apply the declarations of a `style` attribute to the elements that have it."""
         if pairs := self.pairs(declarations(text)):
             self.apply(elements, pairs, inline=True)
-
-    def isolate(self, element: Element) -> None:
-        """Take away the declarations of an element, such as those of rules from outside of its shadow tree."""
-        self._numbers.pop(element, None)
-
-    def declaring(self, tells: Callable[[str, str], bool]) -> Iterator[Element]:
-        """Yield the elements with a declaration of which `tells` is true, whether another one overrides it or not."""
-        sources = {
-            number for number, rows in enumerate(self._rows) if any(tells(name, entry[1]) for name, entry in rows)
-        }
-        if sources:
-            telling = [False]
-            for before, source in self._sources[1:]:  # what a sequence begins with comes before it
-                telling.append(telling[before] or source in sources)
-            yield from [element for element, number in self._numbers.items() if telling[number]]
 
     def note_state(self, selector: str, state: re.Match[str], declared: Iterable[Declaration]) -> None:
         """Record a rule that shows something in a state of an element, or hides it unless the element is in that state.
@@ -224,13 +210,6 @@ class Styles:
         if names:
             self.states.append((selector[: state.start()], state[2], after, frozenset(names)))
 
-    def _forget(self) -> None:
-        """Forget what depends on declarations that may have changed."""
-        self._custom.clear()
-        self._own.clear()
-        self._scopes.clear()
-        self._inner.clear()
-
     def _extended(self, before: int, source: int) -> int:
         """Return the number of a sequence of sources with another one at its end."""
         number = self._longer.get((before, source))
@@ -245,18 +224,13 @@ class Styles:
             merged = self._merged[number] = {}
             while number:  # from the last source to the first
                 number, source = self._sources[number]
-                for longhand, entry in reversed(self._rows[source]):
-                    if longhand not in merged or merged[longhand][0] < entry[0]:
-                        merged[longhand] = entry
+                pairs, inline, layer, specificity = self._rows[source]
+                normal = False, inline, layer, specificity, source
+                for longhand, value, important in reversed(pairs):
+                    priority = (True, inline, tuple(map(neg, layer)), specificity, source) if important else normal
+                    if longhand not in merged or merged[longhand][0] < priority:
+                        merged[longhand] = priority, value
         return merged
-
-    def _shared(self, number: int) -> dict[str, str] | None:
-        """Return the longhands of a sequence of sources; None if custom properties are involved."""
-        if number not in self._plain:
-            rows = self._values(number)
-            is_shared = not any(computed for _, _, computed in rows)
-            self._plain[number] = self._after_animation({name: value for name, value, _ in rows}) if is_shared else None
-        return self._plain[number]
 
     def _after_animation(self, style: dict[str, str]) -> dict[str, str]:
         """Return a style after its animation has ended."""
@@ -265,16 +239,21 @@ class Styles:
         words = set(" ".join(style.get(name, "") for name in _ANIMATION_PROPERTIES).replace(",", " ").split())
         if words.isdisjoint({"forwards", "both", "infinite"}):
             return style
-        frames = {name.lower(): name for name in self.keyframes if not name.endswith(OTHERS)}
-        name = next((frames[word] for word in frames if word in words), None)
-        if name is None or any(word.endswith("reverse") for word in words):
+        name = next((name for name in self.keyframes if name.lower() in words), None)
+        endless = "infinite" in words
+        if name is None or (not endless and any(word.endswith("reverse") for word in words)):
             if not self.incomplete or not any(part in style and may_hide(part, style[part]) for part in _FADES):
                 return style
             return {part: value for part, value in style.items() if part not in _FADES} | {ANIMATED: "unknown"}
-        ended = dict(pair for declared in self.keyframes[name].items() for pair in longhands(*declared))
-        if "infinite" in words:  # what is shown from time to time is seen
-            others = (pair for declared in self.keyframes[name + OTHERS].items() for pair in longhands(*declared))
-            ended |= {key: value for key, value in others if key in ended and not may_hide(key, value)}
+        ended, others = (
+            dict(pair for declared in self.keyframes[key].items() for pair in longhands(*declared))
+            for key in (name, name + OTHERS)
+        )
+        if endless:  # what is shown from time to time is seen
+            visible = {part for part in ended if part not in style or not may_hide(part, style[part])} - others.keys()
+            ended = {part: value for part, value in ended.items() if part not in visible or not may_hide(part, value)}
+            shown = {part: value for part, value in others.items() if not may_hide(part, value)}
+            ended |= {part: value for part, value in shown.items() if part in ended or part in style}
         return style | ended
 
     def _resolve(self, element: Element, value: str) -> str:
@@ -282,67 +261,67 @@ class Styles:
         for _ in range(8):
             if not is_computed(value) or len(value) > _MAX_VALUE:
                 break
-            value = _VAR.sub(lambda match: self._property(element, match[1]) or (match[2] or "").strip(), value)
-            value = _ENV.sub(lambda match: "0px" if "safe-area" in match[1] else (match[2] or "").strip(), value)
+            value, found = _VAR.subn(lambda match: _substitute(self._property(element, match[1]), match[2]), value)
+            if not found:
+                break
         else:
-            value = _VAR.sub(lambda match: (match[2] or "").strip(), text)  # of a cycle, the fallback is what counts
+            value = _VAR.sub(lambda match: _substitute(None, match[2]), text)  # of a cycle, the fallback counts
         return "" if is_computed(value) else value.lower()
 
-    def _property(self, element: Element, name: str) -> str:
-        """Resolve a custom property of an element; linear, since no path is visited twice."""
+    def _property(self, element: Element, name: str) -> str | None:
+        """Return a custom property of an element; None if it is not set. Linear, since no path is visited twice."""
         values = self._custom.setdefault(name, {})
         path: list[Element] = []
         node: object = element
-        value = self.initial.get(name, "")
+        value = self.initial.get(name)
         while isinstance(node, Element):
-            if (inherited := values.get(node)) is not None:
-                value = inherited
+            if node in values:
+                value = values[node]
                 break
             path.append(node)
             if (number := self._numbers.get(node)) and (entry := self._merge(number).get(name)) is not None:
                 value = entry[1]
-                if value == "initial":
-                    value = self.initial.get(name, "")
-                    break
                 if value not in _UNSET_WORDS:
                     break
-                value = self.initial.get(name, "")
+                value = self.initial.get(name)
+                if entry[1] == "initial":
+                    break
             node = node.parent
         values.update(dict.fromkeys(path, value))
         return value
 
 
+def _substitute(value: str | None, fallback: str | None) -> str:
+    """Return what stands for a `var()`: without a value and a fallback something that makes the whole value invalid."""
+    return value if value is not None else "var(" if fallback is None else fallback.strip()
+
+
 def is_computed(value: str) -> bool:
-    """Return whether a value depends on an element's custom properties or attributes."""
-    return "(" in value and any(call in value for call in _COMPUTED_CALLS)
+    """Return whether a value depends on an element's custom properties."""
+    return "var(" in value
 
 
-def _in_force(merged: Mapping[str, _Entry]) -> Iterator[tuple[str, str]]:
-    """Yield longhands and values without those overridden by a stronger `all`."""
+def _in_force(merged: Mapping[str, _Entry]) -> Mapping[str, _Entry]:
+    """Return longhands and values without those overridden by a stronger `all`."""
     reset = merged.get("all")
-    for name, (priority, value) in merged.items():
-        if reset is None or priority >= reset[0]:
-            yield name, value
+    return merged if reset is None else {name: entry for name, entry in merged.items() if entry[0] >= reset[0]}
 
 
 def declare_attributes(element: Element, styles: Styles) -> None:
     """Declare the colors of an element's attributes: `bgcolor`, `<font color>` and the like."""
-    if element.tag == "body" and (shade := legacy_color(element.attr("link") or "")) is not None:
-        links = element.select("a[href]:not([style*=color])")
-        styles.declare(links, (Declaration("color", _in_hex(shade), important=False),), layer=-1)
-    pairs = {"color": "color"} if element.tag == "font" else {"bgcolor": "background-color"}
+
+    def declare(elements: Iterable[Element], name: str, value: str) -> None:
+        if value:
+            styles.declare(elements, (Declaration(name, value, important=False),), layer=DEFAULTS)
+
     if element.tag == "body":
-        pairs["text"] = "color"
-    for attribute, name in pairs.items():
-        if (shade := legacy_color(element.attr(attribute) or "")) is not None:
-            styles.declare((element,), (Declaration(name, _in_hex(shade), important=False),), layer=-1)
-    if element.attr("background"):
-        styles.declare((element,), (Declaration("background-image", "image", important=False),), layer=-1)
-
-
-def _in_hex(shade: Color) -> str:
-    """Return a color in the form that style sheets have."""
-    return "#" + "".join(f"{round((part or 0.0) * 255):02x}" for part in shade[:3])
+        declare(element.select("a[href]:not([style*=color])"), "color", legacy_color(element.attr("link") or ""))
+        declare((element,), "color", legacy_color(element.attr("text") or ""))
+    if element.tag == "font":
+        declare((element,), "color", legacy_color(element.attr("color") or ""))
+    else:
+        declare((element,), "background-color", legacy_color(element.attr("bgcolor") or ""))
+    declare((element,), "background-image", "image" if element.attr("background") else "")
 
 
 def unknown_path(element: Element, known: Container[Element]) -> tuple[Element | None, list[Element]]:

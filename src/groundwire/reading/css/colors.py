@@ -30,25 +30,19 @@ _HSL: Final = frozenset({"hsl", "hsla"})
 _RGB: Final = (255.0, 255.0, 255.0)
 _FULL_SCALES: Final[Mapping[str, _Triple]] = {
     "rgb": _RGB, "rgba": _RGB, "hsl": (1.0, 100.0, 100.0), "hsla": (1.0, 100.0, 100.0), "lab": (100.0, 125.0, 125.0),
-    "oklab": (1.0, 0.4, 0.4), "lch": (100.0, 150.0, 1.0), "oklch": (1.0, 0.4, 1.0), "hwb": (1.0, 100.0, 100.0),
+    "oklab": (1.0, 0.4, 0.4), "lch": (100.0, 150.0, 1.0), "oklch": (1.0, 0.4, 1.0),
 }  # fmt: skip
 """The value of 100 % for each channel of a function."""
-_FUNCTIONS: Final = frozenset({*_FULL_SCALES, "color", "color-mix", "light-dark"})
-_CHANNELS: Final[Mapping[str, str]] = {
-    "rgb": "rgb", "rgba": "rgb", "hsl": "hsl", "hsla": "hsl", "lab": "lab", "oklab": "lab", "lch": "lch",
-    "oklch": "lch", "color": "rgb",
-}  # fmt: skip
+_FUNCTIONS: Final = frozenset({*_FULL_SCALES, "color", "color-mix", "hwb", "light-dark"})
 _GRAY_CHROMA: Final = 0.02  # of the largest chroma; what is below it is gray to the eye
 _SYSTEM_COLORS: Final[Mapping[str, str]] = {
-    "canvas": "light-dark(#fff,#121212)", "window": "light-dark(#fff,#121212)", "field": "light-dark(#fff,#3b3b3b)",
-    "background": "light-dark(#fff,#121212)", "highlighttext": "light-dark(#fff,#000)",
-    "selecteditemtext": "#fff",
-    "canvastext": "light-dark(#000,#fff)", "windowtext": "light-dark(#000,#fff)", "fieldtext": "light-dark(#000,#fff)",
-}  # fmt: skip
+    **dict.fromkeys(("canvas", "window", "field", "background"), "white"),
+    **dict.fromkeys(("canvastext", "windowtext", "fieldtext"), "black"),
+}
 _TOKEN: Final = re.compile(r"#[0-9a-f]{3,8}|(?<![a-z-])[a-z-]++\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)|[a-z]++")
+_NOT_HEX: Final = re.compile("[^0-9a-f]")
 _MAX_LEGACY: Final = 128  # characters
 _MAX_COLOR: Final = 500  # characters of a color; this also limits how deeply colors are mixed
-_NOT_HEX: Final = re.compile(r"[^0-9a-f]")
 _COLOR_NAMES: Final = """
     aliceblue:f0f8ff antiquewhite:faebd7 aqua:00ffff aquamarine:7fffd4 azure:f0ffff beige:f5f5dc bisque:ffe4c4
     black:000000 blanchedalmond:ffebcd blue:0000ff blueviolet:8a2be2 brown:a52a2a burlywood:deb887 cadetblue:5f9ea0
@@ -89,13 +83,16 @@ class Color(NamedTuple):
     alpha: float
 
 
-def color(value: str, *, dark: bool = False) -> Color | None:
-    """Parse a color in lower case, for the dark color scheme if `dark`; None for invalid ones and `currentcolor`."""
-    return _color(value, dark=dark) if len(value) <= _MAX_COLOR else None
+_UNKNOWN: Final = Color(None, None, None, 1.0)
+
+
+def color(value: str) -> Color | None:
+    """Parse a color in lower case, for the light color scheme; None for invalid ones and `currentcolor`."""
+    return _color(value) if len(value) <= _MAX_COLOR else None
 
 
 @lru_cache(maxsize=4096)
-def _color(value: str, *, dark: bool) -> Color | None:
+def _color(value: str) -> Color | None:
     if value == "transparent":
         return Color(0, 0, 0, 0)
     value = _SYSTEM_COLORS.get(value, value)
@@ -110,39 +107,39 @@ def _color(value: str, *, dark: bool) -> Color | None:
         return None
     name, inside = call[1], call[2]
     if name == "light-dark":
-        ways = comma_parts(inside)
-        return color(ways[dark], dark=dark) if len(ways) == 2 else None
+        return color(comma_parts(inside)[0])
     if name == "color-mix":
-        return _color_mix(comma_parts(inside), dark=dark)
+        return _mixed(comma_parts(inside)[1:])
     words = arguments(inside)
     if name in _HSL and "," in inside and not all(part.endswith("%") for part in words[1:3]):
         return None  # only the modern syntax has numbers there
-    return _from_function(name, words, slashed="/" in inside, dark=dark)
+    if name == "hwb" or len(words) < 3 or words[0] == "from":
+        return _UNKNOWN
+    return _from_function(name, words, slashed="/" in inside)
 
 
-def legacy_color(value: str) -> Color | None:
-    """Parse the legacy color of an attribute such as `bgcolor`, where almost any text is valid."""
+def legacy_color(value: str) -> str:
+    """Return the color of an attribute such as `bgcolor`, where almost any text is one, as style sheets write it."""
     value = value.strip().lower()
-    if not value or value == "transparent":
-        return None
+    if value in {"", "transparent"}:
+        return ""
     if value in _NAMED_COLORS or (len(value) == 4 and _HEX.fullmatch(value)):
-        return color(value)
+        return value
     value = _NOT_HEX.sub("0", value[:_MAX_LEGACY].removeprefix("#"))
-    size = -(-max(len(value), 3) // 3)
+    size = max(-(-len(value) // 3), 1)
     value = value.ljust(size * 3, "0")
     parts = [value[start : start + size][-8:] for start in range(0, 3 * size, size)]
     while len(parts[0]) > 2 and all(part[0] == "0" for part in parts):
         parts = [part[1:] for part in parts]
-    red, green, blue = (int(part[:2], 16) / 255 for part in parts)
-    return Color(red, green, blue, 1.0)
+    return "#" + "".join(part[:2].zfill(2) for part in parts)
 
 
-def gradient_colors(value: str, *, dark: bool = False) -> list[Color]:
+def gradient_colors(value: str) -> list[Color]:
     """Return the colors of a background's gradients; none for anything else, or if one is unknown."""
     if "gradient(" not in value or "url(" in value or "image(" in value:
         return []
     tokens = [token for layer in value.split("gradient(")[1:] for token in _TOKEN.findall(layer.rpartition(")")[0])]
-    shades = [shade for token in tokens if (shade := color(token, dark=dark)) is not None]
+    shades = [shade for token in tokens if (shade := color(token)) is not None]
     return [] if any(None in shade[:3] for shade in shades) else shades
 
 
@@ -159,15 +156,11 @@ def alike(front: Color, back: Color) -> bool:
 
 def blend(front: Color, back: Color) -> Color:
     """Blend a color over an opaque one."""
-    return _mix(front, back, front.alpha)._replace(alpha=1.0)
-
-
-def _mix(front: Color, back: Color, share: float) -> Color:
     red, green, blue = (
-        None if a is None or b is None else a * share + b * (1 - share)
+        None if a is None or b is None else a * front.alpha + b * (1 - front.alpha)
         for a, b in zip(front[:3], back[:3], strict=True)
     )
-    return Color(red, green, blue, front.alpha * share + back.alpha * (1 - share))
+    return Color(red, green, blue, 1.0)
 
 
 def _luminance(shade: Color) -> float:
@@ -175,45 +168,32 @@ def _luminance(shade: Color) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def _color_mix(parts: list[str], *, dark: bool) -> Color | None:
-    """Mix two colors; for different hues, the result approximates that of other color spaces."""
-    if len(parts) != 3 or not parts[0].startswith("in "):
-        return None
-    components: list[tuple[Color, float | None]] = []
-    for part in parts[1:]:
-        words = arguments(part)
-        shares = [ratio(word) for word in words if word.endswith("%")]
-        shade = next((shade for word in words if (shade := color(word, dark=dark)) is not None), None)
-        if shade is None:
-            return Color(None, None, None, 1.0)
-        components.append((shade, shares[0] if shares else None))
-    (front, front_share), (back, back_share) = components
-    if front_share is None:
-        front_share = 0.5 if back_share is None else 1 - back_share
-    if back_share is None:
-        back_share = 1 - front_share
-    total = front_share + back_share
-    if total <= 0:
-        return None
-    share = front_share / total
+def _mixed(parts: list[str]) -> Color:
+    """Mix two colors in sRGB, whatever the space: where both are nearly gray, one cannot see the difference."""
+    if len(parts) != 2:
+        return _UNKNOWN
+    (front, share), (back, rest) = (
+        (
+            next((shade for word in words if (shade := color(word)) is not None), _UNKNOWN),
+            next((ratio(word) for word in words if word.endswith("%")), None),
+        )
+        for words in map(arguments, parts)
+    )
+    if share is None:
+        share = 0.5 if rest is None else 1 - rest
+    total = 1.0 if rest is None else share + rest
+    share = share / total if total > 0 else 0.5
     alpha = front.alpha * share + back.alpha * (1 - share)
     if alpha <= 0:
         return Color(0, 0, 0, 0)
-    return _mix(front, back, share * front.alpha / alpha)._replace(alpha=alpha * min(total, 1.0))
+    return blend(front._replace(alpha=share * front.alpha / alpha), back)._replace(alpha=alpha * min(total, 1.0))
 
 
-def _from_function(name: str, parts: list[str], *, slashed: bool, dark: bool) -> Color | None:
-    if len(parts) < 3:
-        return Color(None, None, None, 1.0)
+def _from_function(name: str, parts: list[str], *, slashed: bool) -> Color:
     alpha = 1.0
     if slashed or (len(parts) == 4 and name != "color"):
         alpha = 0.0 if parts[-1] == "none" else min(max(ratio(parts[-1]) or 0.0, 0.0), 1.0)
         parts = parts[:-1]
-    if parts[0] == "from":
-        origin = color(parts[1], dark=dark)
-        same = origin is not None and "".join(parts[3:] if name == "color" else parts[2:]) == _CHANNELS.get(name)
-        red, green, blue = origin[:3] if same and origin is not None else (None, None, None)
-        return Color(red, green, blue, alpha if slashed or origin is None else origin.alpha)
     space, parts = (parts[0], parts[1:]) if name == "color" else (name, parts)
     triple = _triple(space, parts) if len(parts) == 3 else None
     if triple is None:
@@ -224,7 +204,7 @@ def _from_function(name: str, parts: list[str], *, slashed: bool, dark: bool) ->
 
 def _triple(space: str, parts: list[str]) -> _Triple | None:
     """Convert a color with three channels to sRGB; None if one is unknown, or the color is no gray of another space."""
-    hue_at = 0 if space in _HSL or space == "hwb" else 2 if space in {"lch", "oklch"} else None
+    hue_at = 0 if space in _HSL else 2 if space in {"lch", "oklch"} else None
     scales = _FULL_SCALES.get(space, (1.0, 1.0, 1.0))
     channels: list[float] = []
     for place, (part, scale) in enumerate(zip(parts, scales, strict=True)):
@@ -238,7 +218,7 @@ def _triple(space: str, parts: list[str]) -> _Triple | None:
     if space in _HSL:
         saturation, light = (min(max(part / 100, 0.0), 1.0) for part in (second, third))
         return hls_to_rgb(first / 360 % 1, light, saturation)
-    if space == "srgb":
+    if space in {"srgb", "display-p3"}:  # the same for grays
         return first, second, third
     gray = _gray(space, first, second, third)
     return None if gray is None else (gray, gray, gray)
@@ -246,12 +226,6 @@ def _triple(space: str, parts: list[str]) -> _Triple | None:
 
 def _gray(space: str, first: float, second: float, third: float) -> float | None:
     """Return the sRGB value of a gray in another color space; None of a color, or an unknown space."""
-    if space == "hwb":
-        return second / (second + third) if second + third >= 100 else None
-    if space in {"display-p3", "srgb-linear"}:
-        if max(first, second, third) - min(first, second, third) > _GRAY_CHROMA:
-            return None
-        return first if space == "display-p3" else _encoded(first)
     scales = _FULL_SCALES.get(space)
     if scales is None or "l" not in space:
         return None

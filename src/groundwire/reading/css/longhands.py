@@ -21,14 +21,14 @@ _ALIASES: Final[Mapping[str, str]] = {
     **{
         f"-webkit-{name}": name
         for name in (
-            "clip-path", "mask", "mask-image", "mask-size", "transform", "filter", "animation", "animation-name",
+            "clip-path", "mask", "mask-image", "transform", "filter", "animation", "animation-name",
             "animation-fill-mode", "background-clip", "opacity", "text-security", "backface-visibility", "text-stroke",
             "text-stroke-color",
         )
     },
     "-webkit-text-fill-color": "text-fill", "-webkit-text-stroke-width": "text-stroke",
     **{f"{vendor}user-select": "user-select" for vendor in ("-webkit-", "-moz-", "-ms-")},
-    "text-stroke-width": "text-stroke", "-webkit-mask-box-image": "mask-image", "offset": "offset-path",
+    "text-stroke-width": "text-stroke", "-webkit-mask-box-image": "mask-image",
     **{
         f"{start}{logical}{end}": f"{start}{side}{end}"
         for logical, side in (
@@ -57,7 +57,6 @@ _LENGTH_WORDS: Final = frozenset({"auto", "none", "normal"})
 _FONT_SIZE: Final = re.compile(
     r"(?:^|\s)([\w.%+-]+|(?:calc|min|max|clamp)\([^()]*\))\s*/|(?:^|\s)([+-]?[\d.]+(?:[a-z]+|%)|0|(?:calc|min|max|clamp)\([^()]*\))(?=\s)"
 )
-_MASK_SIZE: Final = re.compile(r"(?:[\d%a-z]|top|left|center)\s*/\s*([\d.]+(?:px|%)?)")
 _WORD: Final = re.compile(r"[a-z-]+")
 
 
@@ -115,10 +114,10 @@ _VALID: Final[Mapping[str, Callable[[str], bool]]] = {
 _LONGHANDS: Final = frozenset(_VALID) | {
     "clip", "clip-path", "transform", "translate", "scale", "rotate", "line-height", "background-image",
     "background-clip", "text-shadow", "text-stroke", "filter", "mask-image", "z-index", "animation", "animation-name",
-    "animation-fill-mode", "text-security", "contain", "float", "white-space", "border-left", "border-top", "all",
-    "backface-visibility", "grid-template-rows", "box-shadow", "color-scheme", "text-stroke-color", "mask-size",
-    "zoom", "animation-iteration-count", "offset-path", "font-size-adjust",
-    "mix-blend-mode", "transform-origin", "flex-grow", "list-style-type",
+    "animation-fill-mode", "text-security", "float", "white-space", "border-left", "border-top", "all",
+    "backface-visibility", "grid-template-rows", "box-shadow", "color-scheme", "text-stroke-color",
+    "zoom", "animation-iteration-count", "mix-blend-mode", "flex-grow", "list-style-type", "contain",
+    "aspect-ratio", "contain-intrinsic-size", "contain-intrinsic-height",
 }  # fmt: skip
 
 
@@ -149,10 +148,8 @@ def _split(name: str, value: str) -> Iterator[tuple[str, str]]:
     if not value:  # of an unset custom property
         return
     if name in _LONGHANDS:
-        if value in _CSS_WIDE_KEYWORDS:
+        if value in _CSS_WIDE_KEYWORDS or (valid := _VALID.get(name)) is None or valid(value):
             yield name, value
-        elif (valid := _VALID.get(name)) is None or valid(value := value.removesuffix(" each-line")):
-            yield name, value.split()[-1] if name == "text-indent" and value.endswith(" hanging") else value
     elif (shorthand := _SHORTHANDS.get(name)) is not None:
         for longhand, part in shorthand(name, value):
             yield from _split(longhand, part)
@@ -211,16 +208,10 @@ def _background(_: str, value: str) -> Iterator[tuple[str, str]]:
 
 
 def _flex(_: str, value: str) -> Iterator[tuple[str, str]]:
-    parts = value.split()
-    if len(parts) == 3 and ratio(parts[0]) == 0 and (pixels(parts[2]) or 0.0) < 1:
-        yield "width", parts[2]  # of a part that does not grow
-    yield "flex-grow", parts[0] if parts[0] not in {"auto", "none"} else "1" if parts[0] == "auto" else "0"
-
-
-def _grid(name: str, value: str) -> Iterator[tuple[str, str]]:
-    rows = value.partition("/")[0]
-    if not rows.startswith("auto-flow"):
-        yield "grid-template-rows", rows.strip()
+    first, _, rest = value.partition(" ")
+    if ratio(first) == 0 and (pixels(basis := rest.partition(" ")[2]) or 0.0) < 1 and basis:
+        yield "width", basis  # of a part that does not grow
+    yield "flex-grow", {"auto": "1", "none": "0"}.get(first, first)
 
 
 def _decoration(_: str, value: str) -> Iterator[tuple[str, str]]:
@@ -235,19 +226,13 @@ def _list_style(_: str, value: str) -> Iterator[tuple[str, str]]:
 
 def _mask(_: str, value: str) -> Iterator[tuple[str, str]]:
     yield "mask-image", value
-    yield "mask-size", match[1] if (match := _MASK_SIZE.search(value)) else "auto"
 
 
 _SHORTHANDS: Final[Mapping[str, Callable[[str, str], Iterator[tuple[str, str]]]]] = {
-    "inset": _box,
-    "margin": _box,
-    "padding": _box,
-    "inset-inline": _axis,
-    "inset-block": _axis,
-    "margin-inline": _axis,
-    "margin-block": _axis,
-    "padding-block": _axis,
-    "padding-inline": _axis,
+    **dict.fromkeys(("inset", "margin", "padding"), _box),
+    **dict.fromkeys(
+        ("inset-inline", "inset-block", "margin-inline", "margin-block", "padding-block", "padding-inline"), _axis
+    ),
     "overflow": _overflow,
     "font": _font,
     "background": _background,
@@ -255,8 +240,6 @@ _SHORTHANDS: Final[Mapping[str, Callable[[str, str], Iterator[tuple[str, str]]]]
     "text-decoration": _decoration,
     "list-style": _list_style,
     "flex": _flex,
-    "grid": _grid,
-    "grid-template": _grid,
 }
 
 

@@ -14,10 +14,19 @@ from typing import Final
 from turbohtml import Document, Element
 
 from groundwire.reading.css.cascade import Styles, unknown_path
-from groundwire.reading.css.values import CALL, NUMBER, OUT_OF_FLOW, arguments, bounded, four_sides, pixels, ratio
+from groundwire.reading.css.values import (
+    CALL,
+    NUMBER,
+    OUT_OF_FLOW,
+    arguments,
+    bounded,
+    four_sides,
+    pixels,
+    radians,
+    ratio,
+)
 
 __all__ = [
-    "PATH_NUMBER",
     "TINY_FONT",
     "TRANSFORMS",
     "cuts_all",
@@ -29,26 +38,25 @@ __all__ = [
 ]
 
 TRANSFORMS: Final = frozenset({"transform", "scale", "rotate"})
-_Matrix = tuple[float, float, float, float, float, float]
-"""The matrix of `matrix()`: what is seen from the front."""
+_Step = tuple[float, float, float, float]
+"""What one transform does, seen from the front: by what it multiplies the width and the height, negative if the sides
+are exchanged, and by how many pixels it moves right and down."""
 
-_IDENTITY: Final[_Matrix] = (1.0, 0.0, 0.0, 1.0, 0.0, 0.0)
-_ANGLE: Final = re.compile(rf"({NUMBER})(deg|grad|rad|turn)?")
-_TURN: Final[Mapping[str, float]] = {"deg": 360.0, "grad": 400.0, "rad": 2 * math.pi, "turn": 1.0}
+_SAME: Final[_Step] = (1.0, 1.0, 0.0, 0.0)
 _BASIS: Final = 200.0  # pixels; what a percentage of a translation refers to
 _FLAT_AREA: Final = 4e-4  # of its area; a text of 20 pixels is then less than a pixel
 _THIN_SIDE: Final = 0.02  # of its width or height
 _MAX_SLOPE: Final = 1_000.0  # times its height
 _MAX_CALLS: Final = 500
-PATH_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
-"""A number of an SVG path."""
+_MATRIX: Final[Mapping[int, tuple[int, ...]]] = {6: (0, 1, 2, 3, 4, 5), 16: (0, 1, 4, 5, 12, 13)}
+"""Of the numbers of `matrix()` and `matrix3d()`, those for what is seen from the front."""
 
 
 def is_flat(style: Mapping[str, str]) -> bool:
     """Return whether an element is scaled to nothing, turned edge-on or skewed into a line."""
     return any(
-        abs(a * d - b * c) <= _FLAT_AREA or math.hypot(a, c) <= _THIN_SIDE or math.hypot(b, d) <= _THIN_SIDE
-        for a, b, c, d, _, _ in _steps(style)
+        abs(width * height) <= _FLAT_AREA or min(abs(width), abs(height)) <= _THIN_SIDE
+        for width, height, _, _ in _steps(style)
     )
 
 
@@ -56,98 +64,71 @@ def is_turned_away(style: Mapping[str, str]) -> bool:
     """Return whether an element faces away and its back face is hidden."""
     if style.get("backface-visibility") != "hidden":
         return False
-    turns = [f"rotate({style['rotate']})" if "rotate" in style else "", style.get("transform", "")]
-    steps = [_step(name, arguments(inside), 0.0) for name, inside in CALL.findall(" ".join(turns)) if "rot" in name]
-    a, b, c, d, _, _ = _product(steps)
-    return a * d - b * c < 0
+    return math.prod(width * height for width, height, _, _ in _steps(style, "rotate")) < 0
 
 
 def moves(style: Mapping[str, str]) -> tuple[float, float]:
     """Return by how many pixels a style moves an element right and down."""
     if "translate" not in style and "transform" not in style:
         return 0.0, 0.0
-    a, b, c, d, right, down = _product(_steps(style))
-    x, y = _lengths(arguments(style.get("transform-origin", "")), 0.0)
-    return right + x - (a * x + c * y), down + y - (b * x + d * y)
+    right = down = 0.0
+    wide = high = 1.0
+    for name, parts in _transforms(style):
+        width, height, across, along = _step(name, parts)
+        right, down = right + wide * across, down + high * along
+        wide, high = wide * width, high * height
+        if name.startswith("rotate"):
+            break  # what follows moves in another direction
+    return right, down
 
 
-def _steps(style: Mapping[str, str]) -> list[_Matrix]:
-    """Return the matrices of an element's transforms, in order."""
-    own = [_step(name, style[name].split(), _BASIS) for name in ("translate", "rotate", "scale") if name in style]
+def _transforms(style: Mapping[str, str]) -> list[tuple[str, list[str]]]:
+    """Return an element's transforms, in order, with their arguments."""
+    own = [(name, style[name].split()) for name in ("translate", "rotate", "scale") if name in style]
     calls = CALL.findall(style["transform"])[:_MAX_CALLS] if "transform" in style else ()
-    return own + [_step(name, arguments(inside), _BASIS) for name, inside in calls]
+    return [(name, parts) for name, parts in (*own, *((name, arguments(inside)) for name, inside in calls)) if parts]
 
 
-def _step(name: str, parts: Sequence[str], basis: float) -> _Matrix:
-    """Return the matrix of one function; the identity if it is unknown."""
-    axis = name[-1] if name[-1] in "xyz" and name != "matrix" else ""
-    if name.startswith("translate"):
-        x, y = _lengths(parts, basis)
-        return (1.0, 0.0, 0.0, 1.0, *((0.0, x) if axis == "y" else (0.0, 0.0) if axis == "z" else (x, y)))
+def _steps(style: Mapping[str, str], kind: str = "") -> list[_Step]:
+    """Return what an element's transforms do, in order; only those whose name begins with `kind`."""
+    return [_step(name, parts) for name, parts in _transforms(style) if name.startswith(kind)]
+
+
+def _step(name: str, parts: Sequence[str]) -> _Step:
+    """Return what one function does; nothing if it is unknown."""
     numbers = [1.0 if (number := ratio(part)) is None else number for part in parts]
-    if name.startswith("scale") and numbers:
-        return _scaling(axis, numbers)
-    if name.startswith("rotate") and parts and (angle := _angle(parts[-1])) is not None:
-        return _turn(parts[0] if len(parts) == 2 else axis, numbers[:3] if len(parts) == 4 else (), angle)
-    if name.startswith("skew") and parts:
-        return _skewing(axis, [math.tan(_angle(part) or 0.0) for part in parts])
-    if name == "matrix" and len(numbers) == 6:
-        a, b, c, d, right, down = numbers
-        return a, b, c, d, right, down
-    if name == "matrix3d" and len(numbers) == 16:
-        return numbers[0], numbers[1], numbers[4], numbers[5], numbers[12], numbers[13]
-    return _IDENTITY
+    if name.startswith("matrix"):
+        if len(numbers) not in _MATRIX:
+            return _SAME
+        a, b, c, d, right, down = (numbers[place] for place in _MATRIX[len(numbers)])
+        width = math.hypot(a, c)
+        return width, (a * d - b * c) / width if width else 0.0, right, down
+    axis = name[-1] if name[-1] in "xyz" else ""
+    if name.startswith("translate"):
+        x, y = (pixels(part, _BASIS) or 0.0 for part in [*parts, "0"][:2])
+        return 1.0, 1.0, *_along(axis, x, y, 0.0)
+    if name.startswith("scale"):
+        if axis == "z" and numbers[0] == 0:
+            return 0.0, 0.0, 0.0, 0.0  # what has no depth is not displayed (CSS Transforms 2)
+        return *_along(axis, numbers[0], numbers[min(len(numbers), 2) - 1], 1.0), 0.0, 0.0
+    angle = radians(parts[-1]) or 0.0
+    if name.startswith("rotate"):
+        if len(parts) > 1:  # the name of an axis, or a direction, of which its main axis counts
+            axis = parts[0] if len(parts) == 2 else max(zip(map(abs, numbers), "xyz", strict=False))[1]
+        height, width = _along(axis or "z", math.cos(angle), 1.0, 1.0)
+        return width, height, 0.0, 0.0
+    return (0.0, 0.0, 0.0, 0.0) if name.startswith("skew") and abs(math.tan(angle)) > _MAX_SLOPE else _SAME
 
 
-def _scaling(axis: str, numbers: Sequence[float]) -> _Matrix:
-    x, y = numbers[0], numbers[min(len(numbers), 2) - 1]
-    if axis == "z":
-        return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0) if x == 0 else _IDENTITY
-    return (1.0 if axis == "y" else x, 0.0, 0.0, 1.0 if axis == "x" else y, 0.0, 0.0)
-
-
-def _skewing(axis: str, slopes: Sequence[float]) -> _Matrix:
-    x = 0.0 if axis == "y" else slopes[0]
-    y = slopes[-1] if axis == "y" or len(slopes) > 1 else 0.0
-    return (0.0, 0.0, 0.0, 0.0, 0.0, 0.0) if max(abs(x), abs(y)) > _MAX_SLOPE else (1.0, y, x, 1.0, 0.0, 0.0)
-
-
-def _product(matrices: Sequence[_Matrix]) -> _Matrix:
-    a, b, c, d, x, y = _IDENTITY
-    for e, f, g, h, right, down in matrices:
-        x, y = a * right + c * down + x, b * right + d * down + y
-        a, b, c, d = a * e + c * f, b * e + d * f, a * g + c * h, b * g + d * h
-    return a, b, c, d, x, y
-
-
-def _turn(axis: str, direction: Sequence[float], angle: float) -> _Matrix:
-    """Return the matrix of a rotation about an axis, by its name or as a direction; without one, in the plane."""
-    x, y, z = direction or (float(axis == "x"), float(axis == "y"), float(axis not in {"x", "y"}))
-    length = math.hypot(x, y, z)
-    if length == 0:
-        return _IDENTITY
-    x, y, z = x / length, y / length, z / length
-    cosine, sine = math.cos(angle), math.sin(angle)
-    vers = 1 - cosine
-    return cosine + x * x * vers, y * x * vers + z * sine, x * y * vers - z * sine, cosine + y * y * vers, 0.0, 0.0
-
-
-def _lengths(parts: Sequence[str], basis: float) -> tuple[float, float]:
-    x, y = [*(pixels(part, basis) or 0.0 for part in parts[:2]), 0.0, 0.0][:2]
-    return x, y
-
-
-def _angle(value: str) -> float | None:
-    """Return an angle in radians, or None."""
-    match = _ANGLE.fullmatch(value)
-    if match is None or (match[2] is None and float(match[1])):
-        return None
-    return bounded(float(match[1]) / _TURN[match[2] or "deg"]) * 2 * math.pi
+def _along(axis: str, first: float, second: float, other: float) -> tuple[float, float]:
+    """Return two values for x and y; with the name of an axis, the first value is its own, and the rest the other."""
+    return {"x": (first, other), "y": (other, first), "z": (other, other)}.get(axis, (first, second))
 
 
 _SLIVER: Final = 2.0  # pixels
 _FULL_PERCENT: Final = 99.0  # percent of a box
 _FULL_PIXELS: Final = 1_000.0  # pixels
+_PATH_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
 _LINE_NUMBERS: Final = 4  # numbers of a path that is a point or a line
 
 
@@ -178,22 +159,11 @@ def _cuts_all(name: str, inside: str) -> bool:
         top, right, bottom, left = four_sides(parts)
         return _covers(top, bottom) or _covers(right, left)
     if name in {"circle", "ellipse"}:
-        radii, _, center = inside.partition("at ")
-        sizes = [pixels(part, 100.0) for part in arguments(radii)]
-        reach = max((size or 1e6 for size in sizes), default=1e6)
-        places = [pixels(part, 100.0) for part in arguments(center)]
-        return any(size is not None and size <= 1 for size in sizes) or any(
-            place is not None and place <= -reach for place in places
-        )
-    if name == "xywh" and len(parts) >= 4:
-        x, y, width, height = (pixels(part, 100.0) for part in parts[:4])
-        return any(
-            size is not None and (size <= 1 or (place is not None and place <= -size))
-            for place, size in ((x, width), (y, height))
-        )
+        sizes = [pixels(part, 100.0) for part in arguments(inside.partition("at ")[0])]
+        return any(size is not None and size <= 1 for size in sizes)
     if name == "polygon":
         return _has_no_area(inside)
-    return name == "path" and len(PATH_NUMBER.findall(inside)) <= _LINE_NUMBERS
+    return name == "path" and len(_PATH_NUMBER.findall(inside)) <= _LINE_NUMBERS
 
 
 def _covers(start: str, end: str) -> bool:
@@ -205,14 +175,12 @@ def _covers(start: str, end: str) -> bool:
 
 
 def _has_no_area(points: str) -> bool:
-    """Return whether a polygon has no area (the shoelace formula), or lies outside of any box."""
+    """Return whether a polygon has no area (the shoelace formula)."""
     pairs = [arguments(pair) for pair in points.removeprefix("evenodd,").removeprefix("nonzero,").split(",")]
     corners = [[pixels(part, 1_000.0) for part in pair] for pair in pairs if len(pair) == 2]
     vertices = [(x, y) for x, y in corners if x is not None and y is not None]
     if len(vertices) != len(corners) or not vertices:
         return False
-    if any(all(corner[place] <= 0 for corner in vertices) for place in (0, 1)):
-        return True
     area = sum(x * v - u * y for (x, y), (u, v) in zip(vertices, vertices[1:] + vertices[:1], strict=True))
     return abs(area) / 2 < 4
 

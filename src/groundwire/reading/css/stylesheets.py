@@ -6,46 +6,32 @@ Source: Selectors 4 (https://www.w3.org/TR/selectors-4/). States such as `:hover
 from __future__ import annotations
 
 import re
+from base64 import b64decode
 from collections import defaultdict
 from collections.abc import Container, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Final
+from urllib.parse import unquote
 
-from turbohtml import Document, DocumentFragment, Element, SelectorSyntaxError
+from turbohtml import Document, DocumentFragment, Element, Node, SelectorSyntaxError
 from turbohtml.convert import css_specificity
 from turbohtml.query import Matcher
 
 from groundwire.reading.css.at_rules import on_screen
 from groundwire.reading.css.cascade import Styles
 from groundwire.reading.css.longhands import longhands
-from groundwire.reading.css.parser import Sheet, StyleRule, read_sheet
-from groundwire.reading.css.values import comma_parts, nested_levels, sheet_of
+from groundwire.reading.css.parser import COMMENT, DEFAULTS, Sheet, StyleRule, read_sheet
+from groundwire.reading.css.values import comma_parts, nested_levels
 
-__all__ = ["SHADOW_STEPS", "read_shadow", "read_styles", "with_imports"]
+__all__ = ["SHADOW_STEPS", "read_shadow", "read_styles"]
 
+_MAX_SHEETS: Final = 1_000_000  # characters of all sheets of a page in total
+_SHEETS: Final = 'style, link[rel~="stylesheet" i]'
+_MAX_EMBEDDED: Final = 200_000  # characters of a sheet in a URL
 _IMPORT: Final = re.compile(
     r"@import\s+(?:url\(\s*([^\"')\s]+)\s*\)|(?:url\(\s*)?(?:\"([^\"\n]*)\"|'([^'\n]*)')\s*\)?)([^;{}]{0,200})(?:;|\Z)",
     re.IGNORECASE,
 )
-
-
-def with_imports(text: str) -> tuple[str, bool]:
-    """Inline the imports of a style sheet that it embeds itself, and return whether others are missing."""
-    missing = False
-
-    def put_in(match: re.Match[str]) -> str:
-        nonlocal missing
-        imported = sheet_of(match[1] or match[2] or match[3] or "")
-        if imported is None:
-            missing = True
-            return ""
-        condition = match[4].strip()
-        return f"@media {condition} {{{imported}}}" if condition else f"{imported}\n"
-
-    return _IMPORT.sub(put_in, text), missing
-
-
-_MAX_SHEETS: Final = 1_000_000  # characters of all sheets of a page in total
 _MAX_WORK: Final = 5_000_000  # steps: elements visited by selectors, and characters of attributes searched
 SHADOW_STEPS: Final = 1_000_000  # elements of shadow trees visited by selectors
 _STEP: Final = 64  # characters of attributes; searching them takes as long as visiting an element
@@ -66,63 +52,94 @@ _FOREIGN_PSEUDO: Final = re.compile(r":-(?:ms|moz|o|khtml)-")
 """What makes a whole selector list invalid, as it does in browsers of other vendors."""
 _ANY_ELEMENT: Final = ":not(.\u2205)"
 """A selector that matches every element, with the specificity of the replaced one."""
-_PSEUDOS: Final[Mapping[str, str]] = {
-    ":-webkit-any": ":is", ":-webkit-any-link": ":any-link", ":defined": _ANY_ELEMENT, ":open": "[open]",
-    ":placeholder-shown": "[placeholder]:not([value])", ":valid": ":is(input, select, textarea):not([required])",
-    ":invalid": ":is(input, select, textarea)[required]:not([value])",
-    ":indeterminate": ":is([type=radio i]:not([checked]), progress:not([value]))", ":in-range": "[min][value]",
-}  # fmt: skip
-_HOST: Final = re.compile(r":host(?:\(([^()]*)\))?(?=[\s>]|\Z)")
-_ASTRAL: Final = re.compile("[\U00010000-\U0010ffff]")
-_PSEUDO: Final = re.compile(rf"(?:{'|'.join(sorted(_PSEUDOS, key=len, reverse=True))})(?![\w-])")
-_NAMED: Final = re.compile(r"[.#][\w\x80-\U0010ffff-]+(?!\\)")
-_ESCAPED: Final = re.compile(r"[.#](?:[\w\x80-\U0010ffff-]|\\.)+")
-_SPECIAL: Final = re.compile(r"[(\[\\,]")
-_HEX: Final = re.compile(r"\\[0-9a-fA-F\s]")
-"""A numeric escape, which is not compared with names."""
+_HOST: Final = re.compile(r":host(?:\(((?:[^()]|:(?:not|is)\([^()]*\))*+)\))?(?:(\s*>)|(?=\s)|\Z)")
+_NAMED: Final = re.compile(r"[.#][a-zA-Z0-9_\x80-\U0010ffff-]+(?!\\)")
+_ESCAPED: Final = re.compile(r"[.#](?:[a-zA-Z0-9_\x80-\U0010ffff-]|\\.)+")
+_OPAQUE: Final = re.compile(r"\\[0-9a-fA-F\s\\]|(?<!\\)[(\[]")
+"""What escaped names are not looked up beside: escapes of numbers and of escapes, and brackets without one."""
 _ATTRIBUTE: Final = re.compile(r"\[(?:[^\[\]\"']|\"[^\"]*+\"|'[^']*+')*+\]")
-_ATTRIBUTE_NAME: Final = re.compile(r"\[\s*([\w-]+)")
+_ATTRIBUTE_NAME: Final = re.compile(r"(?<![^\\]\\)\[\s*([\w-]+)")
 _BRACKETS: Final = re.compile(r"\([^()]*+\)")
 _MAX_BRACKETS: Final = 20  # brackets within brackets
 _COMBINED: Final = re.compile(r"[\s>+~]")
+_WRAPPED: Final = re.compile(r":is\(((?:[^(),]|\([^(),]*\))*+)\)")
+"""A selector in needless brackets, as Tailwind 4 writes those of elements inside or beside another one."""
+_NOT_NESTED: Final = re.compile(r"[+~(\[\\]")
+"""A sign in selectors of which a name may be outside of the elements around the one in question."""
 _BEFORE: Final = re.compile(r"\A.*[\s>+~]", re.DOTALL)
 """What is before the part of a selector that stands for the element itself."""
 
 
 def read_styles(document: Document) -> Styles:
     """Apply a page's own style sheets and `style` attributes; its `style` elements must still be in it."""
-    elements = _sheets(document)
-    texts = [element.text if element.tag == "style" else sheet_of(element.attr("href") or "") for element in elements]
-    classes, ids, inline = (_by_attribute(document, name) for name in ("class", "id", "style"))
-    page_classes = frozenset(" ".join(classes).split())
-    names = _Names({*("." + name for name in page_classes), *("#" + own for own in ids)})
-    sheet, incomplete = Sheet(), None in texts
+    links = [link for link in document.find_all("link") if "stylesheet" in (link.attr("rel") or "").lower().split()]
+    sheets = [*document.find_all("style"), *links]
+    if any((link.attr("href") or "").lstrip()[:5].lower() == "data:" for link in links):
+        sheets = document.select(_SHEETS)  # in their order
+    sources = list(map(_text_of, sheets))
+    sheet, incomplete, texts = Sheet(), False, list[str]()
     room = _MAX_SHEETS
-    for element, text in zip(elements, texts, strict=True):
-        if text is None:
-            continue
-        if "@import" in text:
-            text, missing = with_imports(text)
-            incomplete = incomplete or missing
+    for element, (text, missing) in zip(sheets, sources, strict=True):
+        incomplete = incomplete or missing
         if not text.strip():
             incomplete = incomplete or document.find("script") is not None  # which may fill it
         elif len(text) > room:
             incomplete = True
-        elif (
-            (element.attr("type") or "text/css").lower() == "text/css"
-            and element.closest("noscript, template") is None
-            and on_screen(element.attr("media") or "")
-        ):
+        elif _is_read(element, None):
             room -= len(text)
-            read_sheet(text, sheet, lambda selector: bool(names.arms(selector)))
+            texts.append(text)
+    classes, inline = _by_attribute(document, "class"), _by_attribute(document, "style")
+    ids = _by_attribute(document, "id") if texts else {}
+    page_classes = set(" ".join(classes).split())
+    names = _Names({*("." + name for name in page_classes), *("#" + own for own in ids)} if texts else ())
+    for text in texts:
+        read_sheet(text, sheet, names.arms)
     styles = Styles(keyframes=sheet.keyframes, incomplete=incomplete, page_classes=page_classes)
-    styles.initial, styles.without_sheets = sheet.initial, bool(page_classes) and not any(texts)
-    styles.sheet_classes = {name[1:] for name in names.sheet_names if name[0] == "."}
+    styles.initial, styles.scripted = sheet.initial, document.find("script") is not None
+    styles.without_sheets = bool(page_classes) and not any(text for text, _ in sources)
+    styles.sheet_names = names.sheet_names
     if sheet.rules:
         _apply(_Finder(document, _index(classes, ids, names.sheet_names)), sheet.rules, styles, names)
     for text, elements in inline.items():
         styles.apply_inline(elements, text)
     return styles
+
+
+def _is_read(element: Element, tree: Node | None) -> bool:
+    """Return whether a style sheet is for screens, and in a document or a tree itself, not in a template in it."""
+    is_sheet = (element.attr("type") or "text/css").lower() == "text/css"
+    return is_sheet and element.closest("noscript, template") == tree and on_screen(element.attr("media") or "")
+
+
+def _text_of(element: Element) -> tuple[str, bool]:
+    """Return a style sheet with the imports that it embeds, and whether it is, or imports, one that is elsewhere."""
+    text = element.text if element.tag == "style" else _embedded(element.attr("href") or "")
+    if text is None or "@import" not in text:
+        return text or "", text is None
+    missing = False
+
+    def put_in(match: re.Match[str]) -> str:
+        nonlocal missing
+        imported, condition = _embedded(match[1] or match[2] or match[3] or ""), match[4].strip()
+        missing = missing or imported is None
+        return f"@media {condition} {{{imported or ''}}}" if condition else f"{imported or ''}\n"
+
+    return _IMPORT.sub(put_in, COMMENT.sub(" ", text)), missing
+
+
+def _embedded(address: str) -> str | None:
+    """Return the style sheet in a `data:` URL; None if it is elsewhere."""
+    address = address.strip()
+    if address[:5].lower() != "data:" or len(address) > _MAX_EMBEDDED:
+        return None
+    kind, comma, data = address[5:].partition(",")
+    if not comma or kind.partition(";")[0].strip().lower() not in {"", "text/css"}:
+        return ""
+    try:
+        is_encoded = kind.strip().lower().endswith(";base64")
+        return b64decode(unquote(data)).decode("utf-8", "replace") if is_encoded else unquote(data)
+    except ValueError:
+        return ""
 
 
 def _by_attribute(document: Document, name: str) -> dict[str, list[Element]]:
@@ -151,48 +168,57 @@ def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: i
     Args:
         styles: The styles of the page.
         host: The element that has the tree.
-        shadow: The tree.
+        shadow: The tree, without those of its elements.
         room: How many steps may be taken.
 
     Returns:
         How many are left.
     """
-    sheet = Sheet()
+    sheet, template = Sheet(), shadow.parent
+    lengths: dict[str, int] = {}
+    for element in (host, *shadow.iter_elements()):
+        for name in element.attrs:
+            lengths[name] = max(lengths.get(name, 0), len(element.attr(name) or ""))
     for element in shadow.iter_elements():
-        styles.isolate(element)
-        styles.apply_inline((element,), element.attr("style") or "")
-    for element in shadow.select('style, link[rel~="stylesheet" i]'):
-        text = element.text if element.tag == "style" else sheet_of(element.attr("href") or "")
-        styles.incomplete = styles.incomplete or text is None
-        read_sheet(text or "", sheet)
+        styles.page_classes.update((element.attr("class") or "").split())
+        if text := element.attr("style"):
+            styles.apply_inline((element,), text)
+    for element in shadow.select(_SHEETS):
+        text, missing = _text_of(element)
+        styles.incomplete = styles.incomplete or missing
+        if _is_read(element, template):
+            read_sheet(text, sheet)
+    for name, frame in sheet.keyframes.items():
+        styles.keyframes.setdefault(name, frame)
     size = sum(1 for _ in shadow.descendants) if sheet.rules else 0
     for rule in sheet.rules:
+        pairs = styles.pairs(rule.declarations)
         for arm in filter(None, comma_parts(rule.selector)):
-            room -= size * _FEW_ELEMENTS ** (2 * nested_levels(arm))
+            names = [name.lower() for name in _ATTRIBUTE_NAME.findall(arm)]
+            searched = lengths if len(names) < arm.count("[") else names  # all of them for a name with an escape
+            attributes = sum(lengths.get(name, 0) for name in searched)  # those of _DEPTH elements around each
+            room -= size * (_FEW_ELEMENTS ** (2 * nested_levels(arm)) + attributes * _DEPTH // _STEP)
             if room < 0:
                 styles.incomplete = True
                 return room
+            if ":root" in arm:  # is in no shadow tree
+                continue
             own = _HOST.match(arm)
+            inside = (arm if own is None else arm[own.end() :]).replace(":defined", _ANY_ELEMENT).strip()
             try:
+                if own is not None and own[1] and not host.matches(own[1]):
+                    continue
+                elements = shadow.select(inside) if inside else [host]
                 if own is not None:
-                    inside = arm[own.end() :].lstrip("> ")
-                    elements = (
-                        [] if own[1] and not host.matches(own[1]) else shadow.select(inside) if inside else [host]
-                    )
-                else:
-                    elements = [] if ":" in arm and _STATES.search(arm) else shadow.select(arm)
+                    if own[2] and not _COMBINED.search(inside):
+                        elements = [element for element in elements if element.parent == shadow]
+                    arm = f":root:is({own[1] or '*'}) {inside}".strip()
+                specificity = css_specificity(arm)[0]
             except (SelectorSyntaxError, ValueError, RecursionError):
                 continue
-            styles.declare(elements, rule.declarations, layer=rule.layer)
+            layer = rule.layer if inside else (*DEFAULTS, *rule.layer)  # the page's own rules are stronger
+            styles.apply(elements, pairs, layer=layer, specificity=specificity)
     return room
-
-
-def _sheets(document: Document) -> list[Element]:
-    """Return the elements that hold or link a style sheet, in document order if a link embeds one."""
-    links = [link for link in document.find_all("link") if "stylesheet" in (link.attr("rel") or "").lower().split()]
-    if any((link.attr("href") or "").lstrip()[:5].lower() == "data:" for link in links):
-        return document.select('style, link[rel~="stylesheet" i]')
-    return [*document.find_all("style"), *links]
 
 
 class _Names:
@@ -214,16 +240,19 @@ class _Names:
     def _split(self, selector: str) -> Sequence[str]:
         names = _names_in(selector)
         self.sheet_names.update(names)
-        if _SPECIAL.search(selector) is None:
+        is_plain = "(" not in selector and "[" not in selector and "\\" not in selector
+        if is_plain and "," not in selector:
             return (selector,) if self._page_names.issuperset(names) else ()
         arms = comma_parts(selector)
-        return [arm for arm in arms if self._may_match(arm)] if all(arms) else ()
+        if not all(arms):
+            return ()
+        if is_plain:
+            return [arm for arm in arms if self._page_names.issuperset(_NAMED.findall(arm))]
+        return [arm for arm in arms if self._may_match(arm)]
 
     def _may_match(self, arm: str) -> bool:
         if "\\" in arm:
-            if "(" in arm or "[" in arm or _HEX.search(arm) is not None:
-                return True
-            return self._page_names.issuperset(_names_in(arm))
+            return _OPAQUE.search(arm) is not None or self._page_names.issuperset(_names_in(arm))
         exist, outside = self._page_names.issuperset, _outside_brackets(arm)
         return any(exist(_NAMED.findall(part)) for part in outside.split(","))  # brackets in strings may be unbalanced
 
@@ -248,9 +277,9 @@ def _outside_brackets(selector: str) -> str:
 
 def _key_of(selector: str) -> str:
     """Return a class or an id, as a selector, that every element has which a selector matches; empty if it has none."""
-    if "\\" in selector and ("(" in selector or "[" in selector or _HEX.search(selector) is not None):
+    if "\\" in selector and _OPAQUE.search(selector) is not None:
         return ""
-    outside = _outside_brackets(selector)
+    outside = selector if "\\" in selector else _outside_brackets(selector)
     names = _names_in(_BEFORE.sub("", outside)) if "," not in outside else ()
     return names[0] if names else ""
 
@@ -272,7 +301,7 @@ class _Finder:
 
     @cached_property
     def _size(self) -> int:
-        return sum(1 for _ in self.document.iter_elements())
+        return len(self.document.select("*"))
 
     def find(self, selector: str) -> Sequence[Element]:
         """Return the elements that a selector without commas matches.
@@ -281,6 +310,12 @@ class _Finder:
             _OutOfSteps: it would exceed the page's limit of steps.
             SelectorSyntaxError, ValueError, RecursionError: the selector is not valid.
         """
+        if (whole := _WRAPPED.fullmatch(selector)) is not None:
+            selector = whole[1]
+        if _NAMED.fullmatch(selector) is not None:
+            named = self._index.get(selector, ())
+            self._take(len(named))  # each is given the rule
+            return named
         if "[" in selector:
             before, _, own = selector.replace(">", " ").rpartition(" ")
             looked_through = self._size * sum(map(self._length, _ATTRIBUTE_NAME.findall(before)))
@@ -294,12 +329,11 @@ class _Finder:
         if "(" in selector and (levels := nested_levels(selector)):
             self._take_levels(levels + above, selector, elements if key else list(self.document.iter_elements()))
         if key:
-            if key == selector or not elements:
-                self._take(len(elements))  # each is given the rule
+            if not elements:
                 return elements
             self._take(_MATCH_STEPS * len(elements))
             return Matcher(selector).filter(elements)
-        if not any(sign in selector for sign in "+~([\\") and (names := _NAMED.findall(selector)):
+        if _NOT_NESTED.search(selector) is None and (names := _NAMED.findall(selector)):
             around = min([self._index.get(name, ()) for name in names], key=len)
             if len(around) <= _FEW_ELEMENTS:
                 self._take(_MATCH_STEPS * len(around))
@@ -350,15 +384,13 @@ def _apply(finder: _Finder, rules: list[StyleRule], styles: Styles, names: _Name
             continue
         for arm in arms:
             if ":" in arm:
-                arm = _PSEUDO.sub(lambda match: _PSEUDOS[match[0]], _NOT_STATE.sub(_ANY_ELEMENT, arm))
+                arm = _NOT_STATE.sub(_ANY_ELEMENT, arm).replace(":defined", _ANY_ELEMENT)
                 if _GENERATED_BOX.search(arm):
                     _note_added(finder, arm, rule, styles)
                 if (state := _STATE.search(arm)) is not None:
                     styles.note_state(arm, state, rule.declarations)
                 if "::" in arm or _STATES.search(arm):
                     continue
-            if not arm.isascii() and _ASTRAL.search(arm) is not None:
-                arm = _ASTRAL.sub(lambda match: f"\\{ord(match[0]):x} ", arm)
             try:
                 elements = finder.find(arm)
                 specificity = css_specificity(arm)[0] if elements else (0, 0, 0)

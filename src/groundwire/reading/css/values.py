@@ -1,4 +1,4 @@
-"""Values of CSS as numbers: lengths in pixels, opacities; their parts; and style sheets as URLs.
+"""Values of CSS as numbers: lengths in pixels, opacities; and their parts.
 
 Source: CSS Values and Units 4 (https://www.w3.org/TR/css-values-4/).
 There is no layout, so relative units have their usual size: 16 pixels per em, 1280 x 720 for the screen.
@@ -6,13 +6,13 @@ There is no layout, so relative units have their usual size: 16 pixels per em, 1
 
 from __future__ import annotations
 
+import ast
 import math
+import operator
 import re
-from base64 import b64decode
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
-from urllib.parse import unquote
 
 __all__ = [
     "CALL",
@@ -27,20 +27,20 @@ __all__ = [
     "fraction",
     "nested_levels",
     "pixels",
+    "radians",
     "ratio",
-    "sheet_of",
 ]
 
 SCREEN_WIDTH: Final = 1280  # pixels
 SCREEN_HEIGHT: Final = 720  # pixels
 
-_ANGLES: Final[Mapping[str, float]] = {"deg": math.pi / 180, "rad": 1.0, "turn": 2 * math.pi, "grad": math.pi / 200}
 _UNITS: Final[Mapping[str, float]] = {
     "px": 1.0, "em": 16.0, "rem": 16.0, "ex": 8.0, "ch": 8.0, "lh": 19.0, "rlh": 19.0, "ic": 16.0, "cap": 11.0,
     "pt": 4 / 3, "pc": 16.0, "in": 96.0, "cm": 96 / 2.54, "mm": 9.6 / 2.54, "q": 2.4 / 2.54,
     "vw": 12.8, "vi": 12.8, "svw": 12.8, "lvw": 12.8, "dvw": 12.8, "vmax": 12.8, "cqw": 12.8, "cqi": 12.8,
     "vh": 7.2, "vb": 7.2, "svh": 7.2, "lvh": 7.2, "dvh": 7.2, "vmin": 7.2, "cqh": 7.2, "cqb": 7.2,
 }  # fmt: skip
+_ANGLES: Final[Mapping[str, float]] = {"deg": math.pi / 180, "rad": 1.0, "turn": 2 * math.pi, "grad": math.pi / 200}
 NUMBER: Final = r"[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?"
 """A pattern of the numbers of CSS in lower case."""
 CALL: Final = re.compile(r"(?<![a-z0-9-])([a-z0-9-]++)\(((?:[^()]|\([^()]*\))*)\)")
@@ -48,21 +48,24 @@ CALL: Final = re.compile(r"(?<![a-z0-9-])([a-z0-9-]++)\(((?:[^()]|\([^()]*\))*)\
 OUT_OF_FLOW: Final = frozenset({"absolute", "fixed"})
 """Values of `position` that take an element out of the flow."""
 _QUANTITY: Final = re.compile(rf"({NUMBER})(%|[a-z]*)")
-_TERM: Final = re.compile(rf"\s*(?:({NUMBER})(%|[a-z]*)|([a-z-]*\()|([()*/+,-]))\s*")
-_CONSTANTS: Final[Mapping[str, str]] = {"pi": f"{math.pi}", "e": f"{math.e}", "infinity": "1e300"}
-_CONSTANT: Final = re.compile(r"\b(?:pi|e|infinity)\b")
+_AMOUNT: Final = re.compile(r"(?<![\w.])((?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?)(%|[a-z]*)")
+_NO_FORMULA: Final = re.compile(r"[^a-z0-9\s.%()*/+,-]|,\s*\)|[(,*/+-]\s*[+-][\s(]")
+"""What an expression of Python may have, or a later check overlooks, and no formula: a comma or a sign on its own."""
+_CONSTANTS: Final[Mapping[str, float]] = {"pi": math.pi, "e": math.e, "infinity": 1e300}
 _FUNCTIONS: Final[Mapping[str, Callable[..., float]]] = {
-    "(": lambda x: x, "calc(": lambda x: x, "min(": min, "max(": max,
-    "clamp(": lambda low, x, high: max(low, min(x, high)), "abs(": abs, "sign(": lambda x: float((x > 0) - (x < 0)),
-    "round(": lambda x, step=1.0: math.floor(x / step + 0.5) * step, "mod(": lambda x, y: x % y, "rem(": math.fmod,
-    "sin(": math.sin, "cos(": math.cos, "tan(": math.tan, "sqrt(": math.sqrt, "pow(": math.pow, "exp(": math.exp,
-    "hypot(": math.hypot, "log(": math.log,
+    "calc": float, "min": min, "max": max, "clamp": lambda low, x, high: max(low, min(x, high)), "abs": abs,
+    "sign": lambda x: float((x > 0) - (x < 0)), "round": lambda x, step=1.0: math.floor(x / step + 0.5) * step,
+    "mod": lambda x, y: x % y, "rem": math.fmod, "sin": math.sin, "cos": math.cos, "tan": math.tan, "sqrt": math.sqrt,
+    "pow": math.pow, "exp": math.exp, "hypot": math.hypot, "log": math.log,
+}  # fmt: skip
+_OPERATORS: Final[Mapping[type[ast.operator], Callable[[float, float], float]]] = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
 }  # fmt: skip
 _INNERMOST: Final = re.compile(r":([\w-]+)\(([^()]*+)\)")
 _ATTRIBUTES: Final = re.compile(r"\[[^\]]*+\]|(\[.*)", re.DOTALL)  # what is not closed is matched once, and kept
 _COMBINED: Final = re.compile(r"[^\s,>+~](?:\s+(?=[^\s,>+~])|\s*+[>+~])")
-_MAX_SHEET: Final = 200_000  # characters
-_MAX_FORMULA: Final = 500  # characters
+_SEPARATOR: Final = re.compile(r"[,/ \t\n\r\f]")
+_MAX_FORMULA: Final = 200  # characters
 _MAX_DEPTH: Final = 16
 _INFINITY: Final = 1e10  # what an infinite number counts as
 _MAX_CACHED: Final = 80  # characters of a value that is likely to be repeated
@@ -71,10 +74,6 @@ _MAX_CACHED: Final = 80  # characters of a value that is likely to be repeated
 def bounded(number: float) -> float:
     """Return a finite number: not a number is zero, and an infinite one the largest (CSS Values 4, section 10.9.1)."""
     return min(max(number, -_INFINITY), _INFINITY) if number == number else 0.0
-
-
-class _NotANumber(Exception):
-    """A formula that cannot be evaluated."""
 
 
 def pixels(value: str, basis: float | None = None) -> float | None:
@@ -93,9 +92,15 @@ def _pixels(value: str, basis: float | None) -> float | None:
         number, unit = float(match[1]), match[2]
         if not unit:
             return 0.0 if number == 0 else None
-        length = _scale(number, unit, basis)
+        length = None if unit in _ANGLES else _scale(number, unit, basis)
         return None if length is None else bounded(length)
     return _reckon(value, basis)
+
+
+def radians(value: str) -> float | None:
+    """Return an angle in radians; None for anything else."""
+    match = _QUANTITY.fullmatch(value)
+    return bounded(float(match[1]) * _ANGLES[match[2]]) if match and match[2] in _ANGLES else _reckon(value, None)
 
 
 def ratio(value: str) -> float | None:
@@ -116,7 +121,9 @@ def comma_parts(value: str) -> list[str]:
     """Split a value at commas outside of brackets."""
     if "," not in value:
         return [value.strip()]
-    parts = _split(value, ",") if "(" in value or ")" in value or "[" in value else value.split(",")
+    parts = value.split(",")
+    if "(" in value or ")" in value or "[" in value:
+        parts = _joined(value, parts)
     return [part.strip() for part in parts]
 
 
@@ -137,7 +144,7 @@ def nested_levels(selector: str) -> int:
 def arguments(value: str) -> list[str]:
     """Split a value at commas, slashes or spaces outside of brackets."""
     if "(" in value or ")" in value:
-        return [part for part in _split(value, ",/ \t\n\r\f") if part]
+        return [part for part in _joined(value, _SEPARATOR.split(value)) if part]
     return value.replace(",", " ").replace("/", " ").split()
 
 
@@ -146,108 +153,51 @@ def four_sides(parts: list[str]) -> list[str]:
     return {1: parts * 4, 2: parts * 2, 3: [*parts, *parts[1:2]]}.get(len(parts), parts[:4])
 
 
-def _split(value: str, signs: str) -> list[str]:
-    parts, depth, start = [], 0, 0
-    for index, char in enumerate(value):
-        if char in "([":
-            depth += 1
-        elif char in ")]":
-            depth -= 1
-        elif depth == 0 and char in signs:
-            parts.append(value[start:index])
-            start = index + 1
-    return [*parts, value[start:]]
+def _joined(value: str, pieces: list[str]) -> list[str]:
+    """Return the pieces of a value, with one character between them, joined again where that is in brackets."""
+    parts, depth, start, end = list[str](), 0, 0, -1
+    for piece in pieces:
+        end += len(piece) + 1
+        depth += piece.count("(") + piece.count("[") - piece.count(")") - piece.count("]")
+        if depth == 0:
+            parts.append(value[start:end])
+            start = end + 1
+    return parts if depth == 0 else [*parts, value[start:]]
 
 
 def _scale(number: float, unit: str, basis: float | None) -> float | None:
     if unit == "%":
         return None if basis is None else number / 100 * basis
-    factor = _UNITS.get(unit)
+    factor = _UNITS.get(unit) or _ANGLES.get(unit)
     return None if factor is None else number * factor
 
 
 def _reckon(value: str, basis: float | None) -> float | None:
-    """Evaluate a formula such as `calc(1px - 100em)`."""
+    """Evaluate a formula such as `calc(1px - 100em)`: with its lengths in pixels, it is an expression of Python."""
     value = value.removeprefix("-webkit-")
-    if len(value) > _MAX_FORMULA or value.partition("(")[0] + "(" not in _FUNCTIONS:
+    if len(value) > _MAX_FORMULA or value.partition("(")[0] not in _FUNCTIONS or _NO_FORMULA.search(value):
         return None
+
+    def in_pixels(match: re.Match[str]) -> str:
+        number = _scale(float(match[1]), match[2], basis) if match[2] else float(match[1])
+        return "none" if number is None else f"{bounded(number)!r}"
+
     try:
-        terms = _terms(_CONSTANT.sub(lambda match: _CONSTANTS[match[0]], value))
-        result = _sum(terms, basis, 0)
-    except (_NotANumber, IndexError, ArithmeticError, ValueError, TypeError):
+        return bounded(_value_of(ast.parse(_AMOUNT.sub(in_pixels, value), mode="eval").body))
+    except (ArithmeticError, KeyError, MemoryError, RecursionError, SyntaxError, TypeError, ValueError):
         return None
-    return None if terms else bounded(result)
 
 
-def _terms(value: str) -> list[tuple[str | None, ...]]:
-    """Return the terms of a formula, in reverse order."""
-    terms, position = [], 0
-    while position < len(value):
-        match = _TERM.match(value, position)
-        if match is None:
-            raise _NotANumber
-        terms.append(match.groups())
-        position = match.end()
-    return terms[::-1]
-
-
-def _sum(terms: list[tuple[str | None, ...]], basis: float | None, depth: int) -> float:
-    result = _product(terms, basis, depth)
-    while terms:
-        sign, number = terms[-1][3], terms[-1][0]
-        if sign in {"+", "-"}:
-            terms.pop()
-            right = _product(terms, basis, depth)
-            result += right if sign == "+" else -right
-        elif number is not None and number[0] in "+-":
-            result += _product(terms, basis, depth)
-        else:
-            break
-    return result
-
-
-def _product(terms: list[tuple[str | None, ...]], basis: float | None, depth: int) -> float:
-    result = _factor(terms, basis, depth)
-    while terms and terms[-1][3] in {"*", "/"}:
-        sign = terms.pop()[3]
-        right = _factor(terms, basis, depth)
-        result = result * right if sign == "*" else result / right
-    return result
-
-
-def _factor(terms: list[tuple[str | None, ...]], basis: float | None, depth: int) -> float:
-    number, unit, function, sign = terms.pop()
-    if number is not None:
-        if not unit:
-            return float(number)
-        if unit in _ANGLES:
-            return float(number) * _ANGLES[unit]
-        scaled = _scale(float(number), unit, basis)
-        if scaled is None:
-            raise _NotANumber
-        return scaled
-    name = function or ("(" if sign == "(" else "")
-    if name not in _FUNCTIONS or depth > _MAX_DEPTH:
-        raise _NotANumber
-    values = [_sum(terms, basis, depth + 1)]
-    while (mark := terms.pop()[3]) == ",":
-        values.append(_sum(terms, basis, depth + 1))
-    if mark != ")":
-        raise _NotANumber
-    return float(_FUNCTIONS[name](*values))
-
-
-def sheet_of(address: str) -> str | None:
-    """Return the style sheet embedded in a URL; None if it is external."""
-    address = address.strip()
-    if address[:5].lower() != "data:" or len(address) > _MAX_SHEET:
-        return None
-    kind, comma, data = address[5:].partition(",")
-    if not comma or kind.partition(";")[0].strip().lower() not in {"", "text/css"}:
-        return ""
-    if kind.strip().lower().endswith(";base64"):
-        try:
-            return b64decode(unquote(data)).decode("utf-8", "replace")
-        except ValueError:
-            return ""
-    return unquote(data)
+def _value_of(node: ast.expr) -> float:
+    match node:
+        case ast.Constant(value=float(number)):
+            return number
+        case ast.Name(id=name):
+            return _CONSTANTS[name]
+        case ast.BinOp(left=left, op=sign, right=right):
+            return _OPERATORS[type(sign)](_value_of(left), _value_of(right))
+        case ast.UnaryOp(op=ast.USub() | ast.UAdd() as sign, operand=ast.Constant() | ast.Name() as inside):
+            return -_value_of(inside) if isinstance(sign, ast.USub) else _value_of(inside)
+        case ast.Call(func=ast.Name(id=name), args=[_, *_] as values, keywords=[]):
+            return float(_FUNCTIONS[name](*map(_value_of, values)))
+    raise ValueError(node)

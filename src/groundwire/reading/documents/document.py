@@ -92,10 +92,9 @@ def _read(kind: KindName, body: bytes, url: str, text_of: TextOf, seconds: float
 
         return read_archive(body, text_of, seconds=seconds)
     if kind in {"mail", "rtf"}:
-        from groundwire.reading.documents.outlook import OLE, to_mail
         from groundwire.reading.documents.simple_formats import read_mail, read_rtf
 
-        return read_rtf(body) if kind == "rtf" else read_mail(to_mail(body) if body.startswith(OLE) else body, url)
+        return read_rtf(body) if kind == "rtf" else read_mail(body, url)
     from groundwire.reading.documents.opendocument import read_epub
 
     return read_epub(body, url)

@@ -1,4 +1,4 @@
-"""Feeds (RSS 0.9 to 2.0, RDF, Atom, JSON Feed) as a list of entries, sitemaps as a list of URLs, and drawings (SVG)."""
+"""Feeds (RSS 0.9 to 2.0, RDF, Atom) as a list of entries, sitemaps as a list of URLs, and drawings (SVG)."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any, Final, Literal
+from typing import Final, Literal
 from urllib.parse import urljoin
 
 from lxml import etree
 
-from groundwire.json_text import json_object
 from groundwire.reading.documents.office_package import MAX_ELEMENTS, local_name, parse_xml
 from groundwire.reading.documents.runs import TARGET
 from groundwire.reading.extract import fragment_to_markdown
@@ -23,7 +22,7 @@ from groundwire.reading.metadata.dates import iso_date
 from groundwire.reading.text.sanitize import strip_controls
 from groundwire.reading.text.truncate import truncate
 
-__all__ = ["Listing", "is_json_feed", "read_feed", "read_json_feed", "read_listing", "read_svg"]
+__all__ = ["Listing", "read_feed", "read_listing", "read_svg"]
 
 _BARE_AMPERSAND: Final = re.compile(
     r"<!\[CDATA\[.*?(?:\]\]>|\Z)|&(?!(?:#\d|#x[0-9a-f]|[a-z])\w{0,30};)", re.IGNORECASE | re.DOTALL
@@ -33,7 +32,6 @@ _SITEMAPS: Final[Mapping[str, Literal["sitemap", "index"]]] = {"urlset": "sitema
 _MAX_ENTRIES: Final = 200
 _MAX_ADDRESSES: Final = 5_000
 _MAX_MARKUP: Final = 200_000  # characters of an entry's HTML
-_JSON_FEED: Final = "https://jsonfeed.org/version/"
 _PREFIXES: Final[Mapping[str, str]] = {
     "http://purl.org/rss/1.0": "",
     "http://my.netscape.com/rdf/simple/0.9": "",
@@ -150,26 +148,6 @@ def _items(root: etree._Element) -> list[etree._Element]:
     """Return the entries of a feed."""
     channel = next(iter(_children(root, "channel")), root)
     return _children(channel, "item") or _children(root, "item") or _children(root, "entry")
-
-
-def is_json_feed(text: str) -> bool:
-    """Return whether a text in JSON looks like a JSON Feed."""
-    return _JSON_FEED in text[:5_000].replace("\\/", "/")
-
-
-def read_json_feed(text: str, url: str) -> Extracted | None:
-    """Convert a JSON Feed (https://www.jsonfeed.org/version/1.1/) to Markdown; None if it is not one."""
-    feed = json_object(text)
-    if feed is None or not isinstance(items := feed.get("items"), list):
-        return None
-    entries = [_json_entry(item) for item in items if isinstance(item, dict)]
-    about = _FeedEntry(
-        title=_string(feed, "title"),
-        link=_string(feed, "home_page_url"),
-        author=_names(feed),
-        body=_escaped(_string(feed, "description")),
-    )
-    return _feed(about, entries, url, _string(feed, "language"))
 
 
 def _feed(about: _FeedEntry, entries: Sequence[_FeedEntry], url: str, language: str, changed: str = "") -> Extracted:
@@ -309,30 +287,6 @@ def _files(item: etree._Element) -> Iterator[tuple[str, str]]:
             yield kind, element.get("url", "")
 
 
-def _json_entry(item: dict[str, Any]) -> _FeedEntry:
-    files = item.get("attachments")
-    html, text = _string(item, "content_html"), _string(item, "content_text")
-    return _FeedEntry(
-        title=_string(item, "title"),
-        link=_string(item, "url") or _string(item, "external_url"),
-        date=_string(item, "date_published"),
-        author=_names(item),
-        body=html or _escaped(text or _string(item, "summary")),
-        files=tuple(
-            (_string(attachment, "mime_type"), _string(attachment, "url"))
-            for attachment in (files[:_MAX_FILES] if isinstance(files, list) else ())
-            if isinstance(attachment, dict)
-        ),
-    )
-
-
-def _names(item: dict[str, Any]) -> str:
-    """Return the authors of a JSON Feed or of an item of it."""
-    authors = item.get("authors")
-    people = authors if isinstance(authors, list) and authors else [item.get("author")]
-    return ", ".join(name for person in people if isinstance(person, dict) and (name := _string(person, "name")))
-
-
 def _address(url: str, link: str) -> str:
     """Return an address as the target of a Markdown link."""
     return _joined(url, link).translate(TARGET) if link else ""
@@ -430,13 +384,6 @@ def _own_text(element: etree._Element) -> str:
 
 def _language(element: etree._Element) -> str:
     return element.get("{http://www.w3.org/XML/1998/namespace}lang", "") or _text(element, "language", "dc:language")
-
-
-def _string(value: dict[str, Any], name: str) -> str:
-    text = value.get(name)
-    if not isinstance(text, str):
-        return ""
-    return text if name == "content_html" else " ".join(text.split())
 
 
 def _without_declaration(text: str) -> str:

@@ -16,8 +16,7 @@ from typing import Any, Final
 from groundwire.json_text import json_object
 from groundwire.reading.documents.runs import TextRun, link_target, to_inline
 from groundwire.reading.documents.tabular import to_table
-from groundwire.reading.encoding.detect import CODECS, name_of
-from groundwire.reading.encoding.tables import decoded_text
+from groundwire.reading.encoding.detect import decoded_text, name_of
 from groundwire.reading.extract import fragment_to_markdown
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_line, escape_text, fence
@@ -106,7 +105,7 @@ def _markdown_of(part: MIMEPart, url: str, removed: Counter[str]) -> str:
     if not isinstance(body, bytes):
         return ""
     name = name_of(part.get_content_charset("utf-8")) or "utf-8"
-    text = decoded_text(body, name, CODECS[name])
+    text = decoded_text(body, name)
     return fragment_to_markdown(text, url, removed) if part.get_content_subtype() == "html" else text
 
 
@@ -348,10 +347,7 @@ def read_notebook(text: str) -> Extracted | None:
     notebook = json_object(text)
     if notebook is None:
         return None
-    cells = notebook.get("cells")
-    if cells is None and isinstance(sheets := notebook.get("worksheets"), list):  # nbformat 3
-        cells = [cell for sheet in sheets if isinstance(sheet, dict) for cell in _list(sheet.get("cells"))]
-    if not isinstance(cells, list):
+    if not isinstance(cells := notebook.get("cells"), list):
         return None
     language = _language(notebook.get("metadata"))
     content = "\n\n".join(part for cell in cells if isinstance(cell, dict) for part in _cell(cell, language) if part)
@@ -363,17 +359,14 @@ def read_notebook(text: str) -> Extracted | None:
 
 
 def _is_picture(output: dict[str, Any]) -> bool:
-    data = output.get("data", output)
-    return isinstance(data, dict) and any(name.startswith("image/") or name in {"png", "jpeg", "svg"} for name in data)
+    data = output.get("data")
+    return isinstance(data, dict) and any(name.startswith("image/") for name in data)
 
 
 def _cell(cell: dict[str, Any], language: str) -> Iterator[str]:
-    source = clean(_text(cell.get("source", cell.get("input"))))
+    source = clean(_text(cell.get("source")))
     kind = cell.get("cell_type")
-    if kind == "heading":
-        level = cell.get("level")
-        yield f"{'#' * (level if isinstance(level, int) and 1 <= level <= 6 else 1)} {source}"
-    elif kind == "code":
+    if kind == "code":
         if source:
             yield fence(source, language)
         for is_markdown, group in groupby(_outputs(cell), lambda output: output[1]):
@@ -396,7 +389,7 @@ def _outputs(cell: dict[str, Any]) -> Iterator[tuple[str, bool]]:
         data = output.get("data")
         data = data if isinstance(data, dict) else {}
         text = _text(output.get("text")) or _text(data.get("text/plain"))
-        if not text and output.get("output_type") in {"error", "pyerr"}:
+        if not text and output.get("output_type") == "error":
             text = f"{output.get('ename', '')}: {output.get('evalue', '')}"
         if text.startswith("<IPython.") or not text:  # a name of an object that other forms show
             markdown = _text(data.get("text/markdown")) or _text(data.get("text/latex"))

@@ -9,7 +9,6 @@ from typing import Final
 
 from groundwire.reading.encoding.detect import utf16_without_mark
 from groundwire.reading.encoding.file_types import (
-    LANGUAGES,
     TYPES,
     KindName,
     archive_kind,
@@ -54,7 +53,7 @@ _SIGNATURES: Final[tuple[tuple[int, bytes, str], ...]] = (
     (0, b"II*\x00", "a TIFF image"),
     (0, b"MM\x00*", "a TIFF image"),
     (0, b"SQLite format 3\x00", "a SQLite database"),
-    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office document"),
+    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office document or an Outlook message"),
     (0, b"%!PS", "a PostScript document"),
 )
 """Offset, bytes and description, after the WHATWG MIME Sniffing Standard and the formats' own specifications."""
@@ -160,7 +159,7 @@ def is_image(start: bytes) -> bool:
 def _kind_of_type(declared: str) -> KindName | None:
     """Return the kind for a content type; None if it is ambiguous."""
     kind = TYPES.get(declared)
-    if kind is None and declared in LANGUAGES:
+    if kind is None and language_of(declared, ""):
         return "source"
     if kind is None and declared.endswith("+json"):
         return "json"
@@ -173,9 +172,8 @@ def _by_signature(body: bytes, announced: KindName | None, url: str) -> Kind | N
         return Kind("pdf", _DESCRIPTIONS["pdf"])
     if body.startswith(b"PK\x03\x04") and (kind := archive_kind(body[:4_096], announced, url)):
         return Kind(kind, _DESCRIPTIONS[kind])
-    for old in (announced, kind_of_address(url)) if body.startswith(_OLE) else ():
-        if old in {"sheet", "mail"}:
-            return Kind(old, _DESCRIPTIONS[old])
+    if body.startswith(_OLE) and "sheet" in {announced, kind_of_address(url)}:
+        return Kind("sheet", _DESCRIPTIONS["sheet"])
     if body.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return Kind("archive", _DESCRIPTIONS["archive"])
     if body.startswith(b"{\\rtf"):

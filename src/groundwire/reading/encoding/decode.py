@@ -11,20 +11,20 @@ from __future__ import annotations
 import codecs
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from groundwire.reading.encoding.detect import (
-    CODECS,
     MULTI_BYTE,
     WESTERN,
+    decoded_text,
     detect,
     is_iso_2022_jp,
     looks_western,
     name_of,
     utf8_letters,
 )
-from groundwire.reading.encoding.tables import decoded_text
 from groundwire.reading.text.sanitize import is_plain
 
 __all__ = ["PRESCAN", "Decoded", "EncodingSource", "decode"]
@@ -91,8 +91,8 @@ def decode(body: bytes, content_type: str = "") -> Decoded:
         )
         claims.reverse()
     for name, source in claims:
-        if _fits(body, name):
-            return _decoded(body, name, source, warnings)
+        if (text := _text_if_it_fits(body, name)) is not None:
+            return _decoded(body, name, source, warnings, text)
         warnings.append(f"The {source} says {name}, but the bytes do not match.")
 
     if (guess := detect(body)) is not None:
@@ -140,6 +140,14 @@ def _is_better(body: bytes, first: str, second: str) -> bool:
     return first in WESTERN and second not in WESTERN and _fits(body, second) and not looks_western(body)
 
 
+def _text_if_it_fits(body: bytes, name: str) -> str | None:
+    """Return the text of bytes in a stated encoding, or None if they are not plausible in it."""
+    if name == "utf-8" and b"\x1b" not in body:  # nearly all pages, which are decoded once
+        with suppress(UnicodeDecodeError):
+            return body.decode()
+    return decoded_text(body, name) if _fits(body, name) else None
+
+
 def _fits(body: bytes, name: str) -> bool:
     """Whether the bytes are plausible in a stated encoding."""
     sample = body[:_FIT_SAMPLE]
@@ -147,27 +155,22 @@ def _fits(body: bytes, name: str) -> bool:
         return name == "iso-2022-jp"
     if sample.isascii():
         return not name.startswith("utf-16") or b"\0" in sample or len(sample) < 2
-    if name == "utf-8":
-        try:
-            sample.decode()
-        except UnicodeDecodeError:
-            valid, invalid = utf8_letters(sample)
-            return invalid <= valid
-        return True
     letters = utf8_letters(sample)
+    if name == "utf-8":
+        return letters[1] <= letters[0]
     if letters[1] == 0 and not (name.startswith("utf-16") and b"\0" in sample):
         # UTF-8 is unlikely by chance: one letter of it in a Western text, a few in others, prove it
         return letters[0] < (1 if name in WESTERN else 6)
     if name in WESTERN:
         return True
-    text = decoded_text(sample, name, CODECS[name]) if name in MULTI_BYTE else sample.decode(CODECS[name], "replace")
+    text = decoded_text(sample, name)
     bad = text.count("\ufffd")
     strange = len(text) - len(text.encode("ascii", "ignore"))
     return bad <= max(2, strange // (50 if name in MULTI_BYTE else 20))
 
 
-def _decoded(body: bytes, name: str, source: EncodingSource, warnings: list[str]) -> Decoded:
-    text = decoded_text(body, name, CODECS[name])
+def _decoded(body: bytes, name: str, source: EncodingSource, warnings: list[str], text: str | None = None) -> Decoded:
+    text = decoded_text(body, name) if text is None else text
     if "\ufffd" in text and not (
         name == "utf-8" and b"\xef\xbf\xbd" in body and body.count(b"\xef\xbf\xbd") == text.count("\ufffd")
     ):

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
-__all__ = ["LANGUAGES", "TYPES", "KindName", "archive_kind", "kind_of_address", "language_of"]
+__all__ = ["TYPES", "KindName", "archive_kind", "kind_of_address", "language_of"]
 
 KindName = Literal[
     "html",
@@ -50,7 +50,6 @@ TYPES: Final[Mapping[str, KindName]] = {
     "message/rfc822": "mail",
     "multipart/related": "mail",
     "application/x-mimearchive": "mail",
-    "application/vnd.ms-outlook": "mail",
     "text/vtt": "subtitles",
     "application/x-subrip": "subtitles",
     "text/csv": "delimited",
@@ -75,49 +74,6 @@ TYPES: Final[Mapping[str, KindName]] = {
 }
 """The supported media types; suffixes identify other XML and JSON types."""
 
-LANGUAGES: Final[Mapping[str, str]] = {
-    "application/javascript": "javascript",
-    "application/x-javascript": "javascript",
-    "application/ecmascript": "javascript",
-    "text/javascript": "javascript",
-    "application/typescript": "typescript",
-    "text/css": "css",
-    "application/yaml": "yaml",
-    "application/x-yaml": "yaml",
-    "text/yaml": "yaml",
-    "text/x-yaml": "yaml",
-    "application/toml": "toml",
-    "text/x-toml": "toml",
-    "application/sql": "sql",
-    "application/x-sh": "sh",
-    "text/x-sh": "sh",
-    "text/x-shellscript": "sh",
-    "application/x-httpd-php": "php",
-    "text/x-php": "php",
-    "application/x-tex": "latex",
-    "application/x-latex": "latex",
-    "text/x-tex": "latex",
-    "text/x-python": "python",
-    "text/x-script.python": "python",
-    "application/x-python": "python",
-    "application/x-python-code": "python",
-    "text/x-c": "c",
-    "text/x-csrc": "c",
-    "text/x-chdr": "c",
-    "text/x-c++src": "cpp",
-    "text/x-java": "java",
-    "text/x-java-source": "java",
-    "text/x-go": "go",
-    "text/x-rust": "rust",
-    "text/rust": "rust",
-    "text/x-ruby": "ruby",
-    "text/x-perl": "perl",
-    "text/x-lua": "lua",
-    "text/x-diff": "diff",
-    "text/x-patch": "diff",
-}
-"""The media types of source code and configuration, with the language of their code block."""
-
 _ENDS: Final[Mapping[str, KindName]] = {
     "md": "markdown",
     "markdown": "markdown",
@@ -137,7 +93,6 @@ _ENDS: Final[Mapping[str, KindName]] = {
     "odp": "opendocument",
     "epub": "epub",
     "eml": "mail",
-    "msg": "mail",
     "mht": "mail",
     "mhtml": "mail",
     "srt": "subtitles",
@@ -153,6 +108,16 @@ _CODE_ENDS: Final[Mapping[str, str]] = {
     "dart": "dart", "vue": "vue", "svelte": "svelte", "proto": "protobuf", "graphql": "graphql", "tf": "hcl",
     "cmake": "cmake", "mk": "makefile", "diff": "diff", "patch": "diff", "zig": "zig", "nim": "nim",
 }  # fmt: skip
+_TYPE_NAMES: Final[Mapping[str, str]] = {
+    "csrc": "c", "chdr": "c", "c++src": "cpp", "java-source": "java", "shellscript": "sh", "httpd-php": "php",
+    "ecmascript": "javascript", "script.python": "python", "python-code": "python",
+}  # fmt: skip
+"""Names of languages in media types that are neither an ending nor the language's own name."""
+_LANGUAGE_NAMES: Final[Mapping[str, str]] = {
+    **{name: name for name in _CODE_ENDS.values()},
+    **_CODE_ENDS,
+    **_TYPE_NAMES,
+}
 _NAMES: Final[Mapping[str, str]] = {"dockerfile": "dockerfile", "makefile": "makefile", "cmakelists.txt": "cmake"}
 
 _OFFICE_PARTS: Final[tuple[tuple[bytes, KindName], ...]] = (
@@ -196,7 +161,8 @@ def language_of(media_type: str, url: str) -> str:
         media_type: The media type, in lower case and without parameters.
         url: The URL.
     """
-    if language := LANGUAGES.get(media_type):
+    top, _, sub = media_type.partition("/")
+    if top in {"text", "application"} and (language := _LANGUAGE_NAMES.get(sub.removeprefix("x-"))):
         return language
     name, end = _end(url)
     return _NAMES.get(name) or _CODE_ENDS.get(end, "")

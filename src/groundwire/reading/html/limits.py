@@ -8,8 +8,9 @@ which is linear in time, without a tree or nesting.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
@@ -104,10 +105,13 @@ _FORMATTING: Final = frozenset(
     {"a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"}
 )
 """The elements that a parser reopens in every later block until they are closed (HTML Standard, 13.2.4.3)."""
-_BORDERS: Final = frozenset(
-    {"applet", "caption", "html", "marquee", "math", "object", "select", "svg", "table", "td", "template", "th"}
-)
-"""The elements that limit the scope of an end tag (HTML Standard, 13.2.4.2)."""
+_BORDERS: Final = frozenset({"applet", "caption", "marquee", "object", "table", "td", "template", "th"})
+"""The elements that limit which formatting elements are reopened (the markers of HTML Standard, 13.2.4.3), and tables,
+with which their cells end."""
+_CELLS: Final = frozenset({"caption", "td", "th"})
+"""Those of them whose tags are ignored outside of tables."""
+_DRAWINGS: Final = frozenset({"math", "svg"})
+"""The elements in which nothing limits it; they end where a paragraph or a formatting element begins in them."""
 # `a` is missing in both: a second one closes the first, so that at most one is reopened.
 _NAMES: Final = (
     "[bisuBISU]|[bB][iI][gG]|[cC][oO][dD][eE]|[eE][mM]|[fF][oO][nN][tT]|[nN][oO][bB][rR]|[sS][mM][aA][lL]{2}"
@@ -131,7 +135,7 @@ class _Open:
     """The open formatting elements inside one scope."""
 
     border: str
-    names: dict[str, int]
+    names: Counter[str] = field(default_factory=Counter)
 
 
 def is_heavy(body: bytes) -> bool:
@@ -164,9 +168,10 @@ def fit(markup: str) -> tuple[str, bool]:
 
 
 def _with_few_roots(markup: str) -> str:
-    """Return markup without the start tags of `html` and `body` after the first ones.
+    """Return markup without attributes of `html` and `body` in the tags after the first ones.
 
-    The parser adds the attributes of each to the element, and copies all of it for that.
+    The parser adds the attributes of each to the element, and copies all of it for that. The tags stay, or what is on
+    both sides of one might be a tag.
     """
     parts, done, roots, surplus = [], 0, 0, False
     for token, start in _tokens_with_starts(markup):
@@ -175,7 +180,7 @@ def _with_few_roots(markup: str) -> str:
         if token.type == _START and token.tag in {"html", "body"}:
             roots += 1
             if roots > _MAX_ROOTS:
-                parts.append(markup[done:start])
+                parts.append(f"{markup[done:start]}<{token.tag}>")
                 done, surplus = len(markup), True
     return "".join([*parts, markup[done:]])
 
@@ -244,8 +249,8 @@ def _explosion(markup: str) -> int | None:
 
     Every block reopens all of them, so a page of n blocks with a new one each makes a tree of n * n / 2 elements.
     """
-    nodes = 0
-    scopes = [_Open("", {})]
+    nodes = tables = 0
+    scopes, drawings = [_Open("")], Counter[str]()
     for token, start in _tokens_with_starts(markup):
         name = token.tag
         if name is None:
@@ -253,16 +258,24 @@ def _explosion(markup: str) -> int | None:
         opened, is_start = scopes[-1].names, token.type == _START
         if name in _FORMATTING:
             if is_start:
-                opened[name] = 1 if name == "a" else opened.get(name, 0) + 1
-            elif opened.get(name, 0):
+                opened[name] = 1 if name == "a" else opened[name] + 1
+            elif opened[name]:
                 opened[name] -= 1
-        elif name in _BORDERS:
-            if is_start:
-                scopes.append(_Open(name, {}))
-            elif scopes[-1].border == name:
+        elif name in _DRAWINGS and not token.self_closing and (is_start or drawings[name]):
+            drawings[name] += 1 if is_start else -1
+        elif name in _BORDERS and (tables or name not in _CELLS) and not drawings.total():
+            while scopes[-1].border in _CELLS and (name in _CELLS if is_start else name == "table"):
                 scopes.pop()
+            if scopes[-1].border == name == "table":  # what was opened outside of its cells stays open
+                scopes[-2].names.update(scopes.pop().names)
+                tables -= 1
+            elif scopes[-1].border == name and not is_start:
+                scopes.pop()
+            if is_start:
+                scopes.append(_Open(name))
+                tables += name == "table"
         if is_start:
-            nodes += 1 + sum(sum(scope.names.values()) for scope in scopes[-3:])
+            nodes += 1 + sum(scope.names.total() for scope in scopes[-3:])
             if nodes > MAX_NODES:
                 return start
     return None

@@ -14,8 +14,6 @@ from urllib.parse import unquote_plus
 
 from turbohtml import Document, Element, Text, parse
 
-from groundwire.reading.html.drawn_math import read_drawing
-
 __all__ = [
     "UNREAD",
     "formula",
@@ -118,6 +116,7 @@ _SERVICE_URL: Final = re.compile(
     re.IGNORECASE,
 )
 """URLs of formula rendering services."""
+_SERVICE_WORDS: Final = ("tex", "math", "cht=tx", "codecogs", "equation")
 _IN_URL: Final = re.compile(
     r"[?&](?:latex|tex|math|chl|from|formula|eq|equation)=([^&#]+)|/(?:svg|png|gif)/([^?#]+)|\?([^?#=&]*[\\%][^?#]*)\Z",
     re.IGNORECASE,
@@ -202,15 +201,20 @@ def image_formula(image: Element) -> str:
         return tex
     if not alt or len(alt) > _MAX_FORMULA:
         return ""
-    sure = drawn or (alt[0] in "$\\" and _DELIMITED_TEX.fullmatch(alt) is not None) or bool(_COMMON.search(alt))
+    sure = (
+        drawn
+        or (alt[0] in "$\\" and _DELIMITED_TEX.fullmatch(alt) is not None)
+        or ("\\" in alt and _COMMON.search(alt) is not None)
+    )
     if not sure and (not classes or _IMAGE.search(classes) is None or (" " in alt and not _TEX_SIGN.search(alt))):
         return ""
     return _tidy(_unless_prose(alt))
 
 
 def _is_service(source: str) -> bool:
-    may_be = any(word in source for word in ("tex", "math", "cht=tx", "codecogs", "equation"))
-    return may_be and not source.startswith("data:") and _SERVICE_URL.search(source) is not None
+    if source.startswith("data:") or not any(map(source.__contains__, _SERVICE_WORDS)):
+        return False
+    return _SERVICE_URL.search(source) is not None
 
 
 def _in_url(source: str) -> str:
@@ -246,8 +250,6 @@ def write_out_drawings(document: Document) -> None:
             element.replace_with(math)
         elif tex := _source(element):
             element.replace_with(_script(tex, block=_is_block(element) or element.tag == "div"))
-        elif (math := _drawn_mathml(element)) is not None:
-            element.replace_with(math)
         elif element.tag == "mjx-container" or element.has_class("katex"):
             element.replace_with(Text(UNREAD))
         else:
@@ -262,16 +264,6 @@ def _mathml(element: Element) -> Element | None:
         math = parse(markup[: 4 * _MAX_FORMULA]).find("math")
     visible_text = " ".join(islice(math.stripped_strings, _MAX_DISPLAYED)) if math is not None else ""
     return math if visible_text and is_formula(visible_text) else None
-
-
-def _drawn_mathml(element: Element) -> Element | None:
-    """Return what MathJax draws as MathML, unless it is prose, which the page's styles might not show."""
-    math = read_drawing(element) if element.tag == "mjx-container" else None
-    if math is None or not is_formula(" ".join(math.strings)):
-        return None
-    if _is_block(element):
-        math.attrs["display"] = "block"
-    return math
 
 
 def _source(element: Element) -> str:

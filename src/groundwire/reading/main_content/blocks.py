@@ -114,7 +114,7 @@ def lay_out(document: Document, url: str = "", *, menus: bool = False) -> Layout
 
     Args:
         document: A parsed page, modified in place.
-        url: Its URL; the features of its links depend on it.
+        url: Its URL.
         menus: Whether menus that are mostly links are blocks, too.
     """
     for element in list(document.iter_elements((*_UNREAD_TAGS, *_UNREAD_SOMETIMES))):

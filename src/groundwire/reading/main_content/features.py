@@ -14,12 +14,10 @@ from typing import Final
 
 from groundwire.reading.main_content.blocks import Layout
 from groundwire.reading.main_content.element_features import (
-    LINK_FEATURES,
     SEMANTIC,
     ElementFeatures,
     Holdings,
     innermost,
-    link_columns,
     see_standing,
     sum_up,
     within,
@@ -86,17 +84,16 @@ FEATURES: Final[tuple[str, ...]] = (
     *(f"kw_{name}" for name in GROUPS), "name_low@0", "name_high@0", "name_low@1", "name_high@1", "name_low@2",
     "name_high@2", "name_low_any", "name_high_any", "name_sum",
     *(f"brothers{what}@{level}" for level in (0, 1, 2, 3) for what in ("", "_size")),
-    "kind_count", "kind_size", "kind_links", *LINK_FEATURES,
-    "in_core", "in_half", "below_core", "below_half", "core_place", "half_place", "branch_size", "branch_links",
-    "branch_good",
+    "kind_count", "kind_size", "kind_links",
+    "in_core", "below_core", "core_place",
     "page_blocks", "page_size", "page_links", "page_paragraphs", "page_good", "core_size", "core_good",
     "page_article", "page_articles", "page_headings", "page_pre", "page_cells", "page_items", "page_money",
     "page_times", "page_forms", "page_main", "page_kind_share", "page_kind_size", "page_kind_count", "page_comment",
     "page_thread", "page_product", "page_listing", *HINTS,
 )  # fmt: skip
 """The column names. `@n` refers to the n-th ancestor of the block, `+n` to the n-th block after it. "Good" is
-running text: long and without links. A label is a heading, or short text
-that is not a sentence and not a link. The core is the innermost element with 70 % of it, the half with 45 %."""
+running text: long and without links. A label is a heading, or short text that is not a sentence and not a link. The
+core is the innermost element with 70 % of the good text."""
 
 
 @dataclass(slots=True)
@@ -105,24 +102,8 @@ class ElementFacts:
 
     columns: list[bytes]
     """The columns in the order of `FEATURES`; a byte per block."""
-    around: list[Picker]
-    """Select for each block the value of its element, of its parent, and so on, five times."""
-    depths: list[int]
-    """The depth of each element with text."""
-    ends: list[int]
-    """For each element, its last descendant with text."""
-    siblings: list[int]
-    """For each element, its sibling group."""
-    kinds: list[int]
-    """For each block, its shape group anywhere on the page."""
-    parents: list[int]
-    """For each element, its parent."""
-    owners: list[int]
-    """The element of each block."""
     sizes: list[int]
     """Characters of each block."""
-    headings: list[bool]
-    """Whether each block is a heading."""
     names: list[str]
     """The names of each element with text; see `names_of`."""
 
@@ -163,32 +144,18 @@ def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None, h
         around.append(picker(picks))
     kinds = _shapes(layout, names)
     core = innermost(holdings.good, standing.depths, 0.7)
-    half = innermost(holdings.good, standing.depths, 0.45)
-    codes = _holding_codes(holdings)
     columns = [
         *_block_columns(layout, sizes, shares, wording, headings),
         *_place_columns(sizes, good, main_heading, wording, holdings),
         *_neighbor_columns(sizes, shares),
-        *_element_columns(codes, standing, around),
+        *_element_columns(_holding_codes(holdings), standing, around),
         *_shape_columns(kinds, sizes, shares),
-        *link_columns(layout, around),
-        *_core_columns(layout, around[0], holdings, standing, codes[:3], core, half),
+        *within(around[0], standing.depths, core, holdings.ends[core]),
+        stretch(holdings.firsts[core], holdings.lasts[core] - holdings.firsts[core] + 1, len(sizes)),
         *_page_columns(layout, holdings, standing, wording, headings, kinds, sizes, core),
         *(bytes((code,)) * len(sizes) for code in hints),
     ]
-    return ElementFacts(
-        columns,
-        around,
-        standing.depths,
-        holdings.ends,
-        standing.siblings,
-        kinds,
-        layout.parents,
-        owners,
-        sizes,
-        headings,
-        names,
-    )
+    return ElementFacts(columns, sizes, names)
 
 
 def _block_columns(
@@ -307,31 +274,6 @@ def _shape_columns(kinds: Sequence[int], sizes: Sequence[int], shares: Sequence[
     links = [share // number for share, number in zip(_shape_sums(kinds, shares), counts, strict=True)]
     pick: Picker = picker(kinds)
     return [take(logs(counts), pick), take(logs(means), pick), take(links, pick)]
-
-
-def _core_columns(
-    layout: Layout,
-    here: Picker,
-    holdings: Holdings,
-    standing: ElementFeatures,
-    codes: list[bytes],
-    core: int,
-    half: int,
-) -> list[bytes]:
-    owners, parents, depths, ends = layout.owners, layout.parents, standing.depths, holdings.ends
-    count = len(owners)
-    in_core, below_core = within(here, depths, core, ends[core])
-    in_half, below_half = within(here, depths, half, ends[half])
-    columns = [in_core, in_half, below_core, below_half]
-    for place in (core, half):
-        first = holdings.firsts[place]
-        columns.append(stretch(first, holdings.lasts[place] - first + 1, count))
-    branch = [0] * len(parents)
-    for element in range(core + 1, ends[core] + 1):
-        branch[element] = element if parents[element] == core else branch[parents[element]]
-    pick: Picker = picker(here(branch))
-    columns.extend(take(bytes((MAX_CODE,)) + code[1:], pick) for code in codes)
-    return columns
 
 
 def _page_columns(

@@ -50,6 +50,8 @@ class PageBlocks:
     """The parts that the caller wants kept, or left out, on every kind of page."""
     index: NameIndex = field(init=False)
     """The names of the elements, to be searched for parts of them."""
+    writers: list[int] | None = None
+    """The blocks that name the writer of a post, once they have been looked for."""
 
     def __post_init__(self) -> None:
         self.index = NameIndex(self.verdict.names)
@@ -61,5 +63,6 @@ class PageBlocks:
             kinds: Some of `KINDS`.
         """
         chances = self.verdict.kinds
-        share = sum(chance for kind, chance in zip(KINDS, chances, strict=True) if kind in kinds)
-        return share > _MIN_LIKELIHOOD and KINDS[chances.index(max(chances))] in kinds
+        if KINDS[chances.index(max(chances))] not in kinds:
+            return False
+        return sum(chance for kind, chance in zip(KINDS, chances, strict=True) if kind in kinds) > _MIN_LIKELIHOOD

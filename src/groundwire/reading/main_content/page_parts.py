@@ -188,6 +188,8 @@ _CREDIT: Final = re.compile(
     r"|.{0,60}(?:/|\bvia )\s?(?:getty images|shutterstock|unsplash|afp|reuters|dpa|istock).{0,20}|© ?\D{0,80})"
 )
 """A line that says whose picture it is."""
+_CREDIT_SIGN: Final = re.compile("[:©/]|via ")
+"""One of these is in each such line; looking for them takes a tenth of the time."""
 _MAX_CREDIT: Final = 150  # characters of such a line
 _TAGS: Final[Mapping[str, str]] = MappingProxyType(
     {"figcaption": "captions", "button": "controls", "nav": "navigation", "h1": "headline"}
@@ -252,7 +254,8 @@ def credit_lines(page: PageBlocks) -> Iterator[int]:
     texts, tags, owners = page.layout.texts, page.layout.tags, page.layout.owners
     for number in compress(range(len(texts)), page.keep):
         is_line = len(texts[number]) <= _MAX_CREDIT and tags[owners[number]] not in VERBATIM
-        if is_line and _CREDIT.fullmatch(texts[number].lower()) is not None:
+        text = texts[number].lower() if is_line else ""
+        if _CREDIT_SIGN.search(text) is not None and _CREDIT.fullmatch(text) is not None:
             yield number
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache
 from itertools import compress
 from types import MappingProxyType
 from typing import Final
@@ -58,7 +59,7 @@ def post_bylines(page: PageBlocks) -> Iterator[int]:
     layout, names = page.layout, page.verdict.names
     if not _is_forum(page.verdict.kinds):
         return
-    writers = [number for number in range(len(layout.owners)) if _names_writer(layout, names, number)][:_MAX_POSTS]
+    writers = _writers(page)[:_MAX_POSTS]
     writer_counts = _sums(layout, map(set(writers).__contains__, range(len(layout.owners))))
     sizes = _sums(layout, _kept_sizes(page))
     firsts, lasts = _spans(layout)
@@ -158,8 +159,8 @@ def post_texts(page: PageBlocks) -> Iterator[int]:
     for element in _post_bodies(page, sizes):
         inside[element] = sizes[element] <= _SHORT_POST
     for element in range(1, len(tags)):
-        is_other = tags[element] in _OF_OTHERS or _QUOTE.search(names[element]) is not None
-        inside[element] = inside[element] or (inside[layout.parents[element]] and not is_other)
+        if inside[layout.parents[element]] and tags[element] not in _OF_OTHERS:
+            inside[element] = inside[element] or _QUOTE.search(names[element]) is None
     yield from (number for number, owner in enumerate(owners) if inside[owner] and tags[owner] not in CONTROLS)
 
 
@@ -174,7 +175,7 @@ def _post_bodies(page: PageBlocks, sizes: Sequence[int]) -> list[int]:
         sizes: The characters in each element.
     """
     layout, names = page.layout, page.verdict.names
-    writers = _sums(layout, (_names_writer(layout, names, number) for number in range(len(layout.owners))))
+    writers = _sums(layout, map(set(_writers(page)).__contains__, range(len(layout.owners))))
     kept_sizes = _sums(layout, _kept_sizes(page))
     posts = list(range(len(writers)))  # the innermost element with a writer around each
     for element in range(1, len(posts)):
@@ -214,8 +215,8 @@ def story_link(page: PageBlocks) -> Iterator[int]:
     site = _site(layout.url)
     for number, pieces in layout.targets.items():
         text, (link, size), below = layout.texts[number].casefold(), pieces[0], number + 1
-        leads_away = _site(layout.hrefs[link]) not in ("", site)
-        if leads_away and _MIN_STORY <= len(text) <= size + 40 and title[:_MIN_STORY] and title.startswith(text[:size]):
+        is_title = _MIN_STORY <= len(text) <= size + 40 and title[:_MIN_STORY] and title.startswith(text[:size])
+        if is_title and _site(layout.hrefs[link]) not in ("", site):
             yield number
             if below < len(layout.texts) and _tells_time(layout.texts[below]):
                 yield below
@@ -265,13 +266,27 @@ def label_posts(layout: Layout, names: Sequence[str], kinds: Sequence[float], ke
             layout.elements[owner].insert(0, mark)
 
 
-def _names_writer(layout: Layout, names: Sequence[str], number: int) -> bool:
+def _writers(page: PageBlocks) -> list[int]:
+    """Return the blocks that name a writer, which are looked for once."""
+    if page.writers is None:
+        called = cache(_called_writer)  # most names are those of many elements
+        page.writers = [number for number in range(len(page.keep)) if _names_writer(page, number, called)]
+    return page.writers
+
+
+def _called_writer(name: str) -> bool | None:
+    """Return whether a name is that of a writer; None if it is that of something beside one."""
+    return None if _NO_WRITER.search(name) else _WRITER.search(name) is not None
+
+
+def _names_writer(page: PageBlocks, number: int, called: Callable[[str], bool | None]) -> bool:
+    layout = page.layout
     text, owner = layout.texts[number], layout.owners[number]
     is_line = len(text) <= BYLINE or (len(text) <= 2 * BYLINE and WHEN.search(text) is not None)
     if not is_line or text.startswith("@") or layout.tags[owner] in CONTROLS or not any(map(str.isalpha, text)):
         return False  # what begins with @ speaks to somebody
-    around = names_around(layout, names, number, 1)
-    return any(map(_WRITER.search, around)) and not any(map(_NO_WRITER.search, around))
+    answers = set(map(called, names_around(layout, page.verdict.names, number, 1)))
+    return True in answers and None not in answers
 
 
 def _tells_time(text: str) -> bool:

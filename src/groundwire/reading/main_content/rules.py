@@ -3,7 +3,7 @@
 Scores judge blocks one by one; readers expect whole lists and tables, headings with their sections, and each text once.
 Each rule looks at the blocks that are kept so far and returns those that it changes; none may leave out all of them.
 The figures at the rules are word F1 without them, less that with them, on 1,497 reviewed pages (mixed), and the F1 of
-the snippets of 495 articles, read with the package's model.
+the snippets of 495 articles, read with the package's model of 2026-11-28.
 """
 
 from __future__ import annotations
@@ -177,6 +177,25 @@ def _notes(page: PageBlocks) -> Iterator[int]:
         yield from inside
 
 
+def _note_marks(page: PageBlocks) -> Iterator[int]:
+    """Yield the marks of kept notes: a number alone that leads back to the text, right before the note.
+
+    Scores leave out such boxes: 8 of 169 marks on defuddle's pages. Of 3,308 stored pages, one more has them.
+    """
+    layout, keep = page.layout, page.keep
+    for number, pieces in layout.targets.items():
+        text = layout.texts[number]
+        is_number = len(text) <= _NOTE_MARK and text.strip("[]. ").isdecimal()
+        if (
+            is_number
+            and all("#" in layout.hrefs[link] for link, _ in pieces)
+            and keep[number + 1 : number + 2] == [True]
+        ):
+            owner, after = layout.owners[number], layout.owners[number + 1]
+            if owner in (after, layout.parents[after], layout.parents[layout.parents[after]]):
+                yield number
+
+
 def _headings(page: PageBlocks) -> Iterator[int]:
     """Yield the headings right above kept text, and those above these that contain their sections.
 
@@ -249,14 +268,9 @@ def _empty_sections(page: PageBlocks) -> Iterator[int]:
     layout, nearest, ends = page.layout, len(page.keep), [len(page.keep)] * (len(_LEVELS) + 1)
     for number in range(len(page.keep) - 1, -1, -1):
         level = _LEVELS.get(layout.tags[layout.owners[number]], 0)
-        end = min(ends[1 : level + 1], default=0)
         if page.keep[number]:
-            if (
-                level > 1
-                and end > number + 1
-                and end <= nearest
-                and 2 * layout.linked[number] <= layout.lengths[number]
-            ):
+            end = min(ends[1 : level + 1]) if level > 1 else 0
+            if number + 1 < end <= nearest and 2 * layout.linked[number] <= layout.lengths[number]:
                 yield number
             else:
                 nearest = number
@@ -269,6 +283,7 @@ RULES: Final = (
     Rule("boxes", True, torn_boxes),
     Rule("the longest prose", True, _longest_prose),
     Rule("notes", True, _notes, frozenset(KINDS) - {"product"}),
+    Rule("marks of notes", True, _note_marks),
     Rule("code", True, _code),
     Rule("headings", True, _headings),
     Rule("texts of posts", True, post_texts),

@@ -31,20 +31,19 @@ _TAG: Final = re.compile(r"<[^<>]{0,500}>")
 _SIGNS: Final = re.compile(r"[\W_]+")
 
 
-def stated_content(things: Sequence[Thing], document: Document, markup: str) -> list[str]:
+def stated_content(things: Sequence[Thing], document: Document) -> list[str]:
     """Return the letters and digits of each text that a page states as content, case-folded.
 
     Args:
         things: The top-level objects of its JSON-LD.
         document: The page.
-        markup: Its source.
     """
     values: list[object] = []
     for kinds, place, thing in all_things(things):
         values.extend(thing.get(name) for name in _PROPERTIES)
         if not kinds.isdisjoint(_STEPS) or place == "acceptedAnswer":
             values.extend((thing.get("name"), thing.get("text")))
-    marked = document.select(_MICRODATA) if "recipeI" in markup else ()
+    marked = document.select(_MICRODATA) if document.select('[itemprop^="recipeI"]') else ()
     texts, room = list[str](), _MAX_STATED
     for value in chain(_flat(values), (element.text for element in islice(marked, _MAX_BLOCKS))):
         texts.append(_letters(_TAG.sub(" ", unescape(value[:room]))))

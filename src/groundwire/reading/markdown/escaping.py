@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from itertools import islice
+from itertools import count, islice
 from typing import Final
 from urllib.parse import urljoin, urlsplit
 
@@ -17,7 +17,7 @@ from turbohtml import Element, Text
 
 __all__ = [
     "Links", "code_blocks", "code_language", "code_text", "escape_line", "escape_text", "fence", "inline_code",
-    "is_code_panel", "is_code_part", "is_code_table",
+    "is_code_panel", "is_code_table",
 ]  # fmt: skip
 
 _SPECIAL: Final = re.compile(r"[\\`*_<&~\[\]|\xad]")
@@ -96,24 +96,18 @@ def escape_line(line: str) -> str:
 def inline_code(code: str) -> str:
     """Return a code span with as many backticks as its text requires."""
     code = _SPACES.sub(" ", code).strip()
-    if not code:
-        return ""
     if "`" not in code:
-        return f"`{code}`"
-    ticks = _free_ticks(code, 1)
+        return f"`{code}`" if code else ""
+    runs = set(map(len, _TICKS.findall(code)))
+    ticks = "`" * next(length for length in count(1) if length not in runs)
     pad = " " if code[0] == "`" or code[-1] == "`" else ""
     return f"{ticks}{pad}{code}{pad}{ticks}"
 
 
 def fence(code: str, language: str = "") -> str:
     """Return a fenced code block whose fence is longer than any in its text."""
-    ticks = "`" * max(3, 1 + max((len(run) for run in _TICKS.findall(code)), default=0))
+    ticks = "`" * (max([2, *map(len, _TICKS.findall(code))]) + 1)
     return f"{ticks}{language}\n{code}\n{ticks}"
-
-
-def _free_ticks(code: str, least: int) -> str:
-    runs = {len(run) for run in _TICKS.findall(code)}
-    return "`" * next(length for length in range(least, len(runs) + least + 1) if length not in runs)
 
 
 _MAX_ADDRESS: Final = 8_192  # characters; servers reject longer URLs
@@ -123,6 +117,8 @@ _UNFIT_IN_URLS: Final = re.compile(r"[\x00-\x20\x7f-\xa0<>\\|`]|&(?=#?\w{1,31};)
 _MAY_BE_UNFIT: Final = re.compile(r"[\x00-\x20\x7f-\xa0<>\\|`&]")
 """The first characters of each match of `_UNFIT_IN_URLS`."""
 _SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
+_PARENTHESES: Final = re.compile(r"\([^()]*\)")
+_MAX_PARENTHESES: Final = 3  # in each other
 _DOTS: Final = re.compile(r"/\.|\\")
 
 
@@ -186,17 +182,9 @@ def _percent(match: re.Match[str]) -> str:
 
 def _balanced(address: str) -> bool:
     """Whether the parentheses of a URL are balanced, and few enough for every Markdown parser."""
-    if "(" not in address and ")" not in address:
-        return True
-    depth = 0
-    for char in address:
-        if char == "(":
-            depth += 1
-        elif char == ")":
-            depth -= 1
-        if depth < 0 or depth > 3:
-            return False
-    return depth == 0
+    for _ in range(_MAX_PARENTHESES if "(" in address else 0):
+        address = _PARENTHESES.sub("", address)
+    return "(" not in address and ")" not in address
 
 
 _NUMBERS: Final = re.compile(
@@ -208,10 +196,10 @@ _LETTER: Final = re.compile(r"[^\W\d_]")
 _FIRST_STRINGS: Final = 20  # strings of an element that may have only line numbers
 _SKIPPED: Final = frozenset({"button", "script", "style", "template", "svg", "select", "textarea"})
 _LINES: Final = frozenset({"div", "li", "p", "tr", "table", "ol", "ul"})
-_PART: Final = re.compile(r"(?:^|\s)(?:fragment|CodeMirror-code|cm-content)(?=\s|$)")
+_PANEL: Final = re.compile(r"(?:^|\s)(fragment|CodeMirror-code|cm-content)(?=\s|$)")
 _LANGUAGE_CLASS: Final = re.compile(
-    r"(?:^|\s|; )(?:(?:language|lang|highlight|brush|syntax|src|hljs-language|prism)[-:]\s*|highlight-(?:source|text)-"
-    r"|mw-highlight-lang-)([\w+#.-]{1,30})"
+    r"(?:^|\s|; )(?:highlight-(?:source|text)-|mw-highlight-lang-"
+    r"|(?:language|lang|highlight|brush|syntax|src|hljs-language|prism)[-:]\s*)([\w+#.-]{1,30})"
 )
 _WRAPPER_CLASS: Final = re.compile(
     r"(?:^|\s)(?:highlight-(?:source|text)-|mw-highlight-lang-|language-|highlight-)([\w+#.-]{1,30})"
@@ -246,7 +234,7 @@ _NO_LANGUAGE: Final = frozenset(
     }
 )  # fmt: skip
 _ALIASES: Final[Mapping[str, str]] = {
-    "plaintext": "text", "txt": "text", "source-shell": "shell", "ipython3": "python", "pycon3": "pycon",
+    "plaintext": "text", "txt": "text", "ipython3": "python", "pycon3": "pycon",
     "python3": "python", "default": "",
 }  # fmt: skip
 _LANGUAGE_NAME: Final = re.compile(r"[\w+#.]{1,20}(?:-[\w+#.]{1,20})?", re.ASCII)
@@ -343,25 +331,16 @@ def _named(element: Element, pattern: re.Pattern[str]) -> str:
 
 def _language(name: str) -> str:
     name = name.strip().strip(".;-").lower()
-    if name.startswith(("source-", "text-")):
-        name = name.partition("-")[2]
     name = _ALIASES.get(name, name)
     if not name or name in _NO_LANGUAGE or len(name) > 30 or _LANGUAGE_NAME.fullmatch(name) is None:
         return ""
     return name
 
 
-def is_code_part(classes: str) -> bool:
-    """Whether the classes of a `div` may be those of code."""
-    return _PART.search(classes) is not None
-
-
 def is_code_panel(element: Element) -> bool:
     """Whether an element other than `pre` holds lines of code, as in Doxygen and CodeMirror."""
-    classes = element.attr("class") or ""
-    if "CodeMirror-code" in classes or "cm-content" in classes.split():
-        return True
-    return "fragment" in classes.split() and element.find("div", class_="line") is not None
+    panel = _PANEL.search(element.attr("class") or "")
+    return panel is not None and (panel[1] != "fragment" or element.find("div", class_="line") is not None)
 
 
 def code_blocks(table: Element) -> list[Element]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Container, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 from urllib.parse import unquote
@@ -13,7 +14,17 @@ from turbohtml import Element, Node, Text
 
 from groundwire.reading.markdown.writer import MarkdownWriter
 
-__all__ = ["Close", "Lists", "Notes", "footnotes", "is_back_reference", "is_backlink", "is_permalink", "note_label"]
+__all__ = [
+    "HOLDERS",
+    "Close",
+    "Lists",
+    "Notes",
+    "footnotes",
+    "is_back_reference",
+    "is_backlink",
+    "is_permalink",
+    "note_label",
+]
 
 _BULLETS: Final = frozenset("\u2022\u2023\u25e6\u25aa\u25cf\u25cb\u00b7\u2013\u2014-*")
 _MAX_NUMBER: Final = 999_999_999  # CommonMark allows nine digits
@@ -35,12 +46,10 @@ _ANCHORS: Final = 'a[id], a[name], a[href*="ref"], span[id], sup[id]'
 _LABEL: Final = re.compile(r"\[?\s*([\w*\u2020\u2021.-]{1,20}(?: \d{1,4})?)\s*\]?")
 _BACK_ARROWS: Final = frozenset("\u21a9\u2191^\u2b06\u21b5\u2934\u23ce\u21e7\u2912")
 _MAX_NOTES: Final = 5_000
-_HOLDERS: Final = frozenset({"li", "p", "div", "aside", "dd", "dt"})
-_HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
-_BACK_CLASS: Final = re.compile(
-    r"(?:^|[\s_-])(?:reversefootnote|footnote-?back(?:ref|link)?|backref|backlink|footnote-number)(?=[\s_-]|$)",
-    re.IGNORECASE,
-)
+HOLDERS: Final = frozenset({"li", "p", "div", "aside", "dd", "dt"})
+"""The elements that a footnote may be."""
+_HEADINGS: Final = ("h1", "h2", "h3", "h4", "h5", "h6")
+_APART: Final = ("ul", "ol", "dl", "table", "pre", "blockquote", *_HEADINGS)
 _PERMALINK: Final = re.compile(
     r"(?:^|\s)(?:headerlink|header-anchor|heading-anchor|heading-link|anchor(?:js)?-?link|anchor|permalink|hash-link|direct-link)(?=\s|$)"
 )
@@ -86,11 +95,7 @@ def _marked_notes(root: Element) -> dict[str, str]:
     """Return the labels of the links that are marked as references to notes, by their targets."""
     labels: dict[str, str] = {}
     for reference in root.select(_MARKED_REFERENCES if root.find("sup") is None else _REFERENCES):
-        link: object = reference
-        if reference.tag != "a":
-            link = reference.closest("a")
-        if not isinstance(link, Element):
-            continue
+        link = reference.closest("a") or reference
         target = unquote((link.attr("href") or "").partition("#")[2])
         label = note_label(link.text) if target and target not in labels else ""
         if label and len(labels) < _MAX_NOTES:
@@ -100,8 +105,9 @@ def _marked_notes(root: Element) -> dict[str, str]:
 
 def _note_holders(root: Element, labels: Mapping[str, str]) -> dict[str, Element]:
     """Return the elements of notes by their ids; those that only an anchor names get its id."""
-    ids = ", ".join(f"{tag}[id]" for tag in sorted(_HOLDERS))
-    holders = {name: element for element in root.select(ids) if (name := element.attr("id") or "") in labels}
+    ids = ", ".join(f"{tag}[id]" for tag in sorted(HOLDERS))
+    found = {name: element for element in root.select(ids) if (name := element.attr("id") or "") in labels}
+    holders = {name: _described(element, labels) for name, element in found.items()}
     missing = labels.keys() - holders.keys()
     for anchor in root.select(_ANCHORS) if missing else ():
         back = (anchor.attr("href") or "").partition("#")[2].replace("ref", "")
@@ -113,6 +119,23 @@ def _note_holders(root: Element, labels: Mapping[str, str]) -> dict[str, Element
                     part.attrs["id"] = target
                     holders[target] = part
     return holders
+
+
+def _described(note: Element, labels: Mapping[str, str]) -> Element:
+    """Return what has all of a note: of a term, itself and its description, or only that if the term is the number."""
+    name = note.attr("id") or ""
+    below = next((node for node in note.next_siblings if isinstance(node, Element)), None)
+    if note.tag != "dt" or below is None or below.tag != "dd" or below.attr("id") in labels:
+        return note
+    if note_label(note.text) == labels[name]:  # as docutils wrote
+        note.extract()
+        below.attrs["id"] = name
+        return below
+    both = Element("div", {"id": name})
+    note.insert_before(both)
+    del note.attrs["id"]
+    both.extend([note, below])
+    return both
 
 
 def _unique(texts: Mapping[str, str]) -> dict[str, str]:
@@ -162,15 +185,11 @@ def _link_notes(root: Element) -> None:
 def _drop_mark(note: Element) -> None:
     """Remove the number before a note within text, which may be a label that shows it, and the one in the note."""
     for node in islice(note.previous_siblings, _FIRST_STRINGS):
-        text = node.data.strip() if isinstance(node, Text) else node.text.strip() if isinstance(node, Element) else ""
-        if not text:
-            continue
-        is_mark = isinstance(node, Text) or (
-            isinstance(node, Element) and node.tag in {"label", "sup"} and node.find("a") is None
-        )
-        if is_mark and _DIGITS.fullmatch(text):
-            node.extract()
-        break
+        if text := node.text.strip():
+            is_mark = not isinstance(node, Element) or (node.tag in {"label", "sup"} and node.find("a") is None)
+            if is_mark and _DIGITS.fullmatch(text):
+                node.extract()
+            break
     if (first := note.find("sup")) is not None and _DIGITS.fullmatch(first.text.strip()):
         _drop_number(note, first.text.strip())
 
@@ -182,7 +201,7 @@ def _loose_notes(root: Element, marks: Container[str]) -> dict[str, Element]:
         note, number = first.parent, first.text.strip(" []().\n")
         if isinstance(note, Element) and note.tag == "b":
             note = note.parent
-        if number not in marks or not isinstance(note, Element) or note.tag not in _HOLDERS:
+        if number not in marks or not isinstance(note, Element) or note.tag not in HOLDERS:
             continue
         text = "".join(islice(note.strings, _FIRST_STRINGS)).strip(" \n\t[(")
         is_named = bool(_NOTE_CLASS.search(note.attr("class") or ""))
@@ -300,11 +319,11 @@ def _holder(anchor: Element, label: str, root: Element) -> Element | None:
             return None
         if around.tag in _HEADINGS:  # as in manuals by Texinfo
             note = next((node for node in around.next_siblings if isinstance(node, Element)), None)
-            if note is None or note.tag not in _HOLDERS or not _NOTE_CLASS.search(around.attr("class") or ""):
+            if note is None or note.tag not in HOLDERS or not _NOTE_CLASS.search(around.attr("class") or ""):
                 return None
             around.extract()
             return note
-        if around.tag in _HOLDERS:
+        if around.tag in HOLDERS:
             first = anchor.parent == around and _begins_line(anchor) and not anchor.attr("href")
             return around if first or around.text.lstrip().startswith(anchor.text.strip() or label) else None
     return None
@@ -317,17 +336,13 @@ def _begins_line(anchor: Element) -> bool:
 
 
 def is_backlink(link: Element) -> bool:
-    """Whether a link inside a note only leads back to its reference, according to its text, class or role."""
-    if (link.attr("role") or "") == "doc-backlink" or _BACK_CLASS.search(link.attr("class") or ""):
-        return True
-    text = link.text.strip()
-    return bool(_NUMBER.fullmatch(text))
+    """Whether a link inside a note only leads back to its reference, according to its text or role."""
+    return (link.attr("role") or "") == "doc-backlink" or _NUMBER.fullmatch(link.text.strip()) is not None
 
 
 def is_back_reference(text: str) -> bool:
     """Whether a link's text is only the arrow of a backlink."""
-    text = text.strip().rstrip("\ufe0e\ufe0f")
-    return len(text) == 1 and text in _BACK_ARROWS
+    return text.rstrip("\ufe0e\ufe0f") in _BACK_ARROWS
 
 
 def is_permalink(link: Element, reference: str, *, in_heading: bool) -> bool:
@@ -353,7 +368,7 @@ Close = Callable[[], None]
 
 
 class Notes:
-    """Opens blocks, including footnote definitions.
+    """Opens footnote definitions.
 
     Args:
         root: The element to serialize.
@@ -369,18 +384,10 @@ class Notes:
         """The nesting depth of definitions."""
         self._writer = writer
 
-    def block(self, element: Element) -> Close:
-        """Start a block; return what ends it."""
-        writer = self._writer
-        writer.flush()
-        if self.labels and (label := self.labels.get(element.attr("id") or "")):
-            return self.define(label, writer.flush)
-        return writer.flush
-
-    def define(self, label: str, otherwise: Close) -> Close:
+    def define(self, label: str) -> Close:
         """Open a footnote definition."""
         if not self._writer.open_container(f"[^{label}]: ", "    "):
-            return otherwise
+            return self._writer.flush
         self.depth += 1
 
         def close() -> None:
@@ -389,12 +396,14 @@ class Notes:
 
         return close
 
-    def inline(self) -> Close:
-        """Open a note inside its text."""
-        writer = self._writer
-        writer.text(" ")
-        writer.raw("(")
-        return lambda: writer.raw(")")
+
+@dataclass(slots=True)
+class _List:
+    number: int | None
+    """Of the next item; None for bullets."""
+    step: int
+    width: int
+    """Of the marker of the last item."""
 
 
 class Lists:
@@ -402,17 +411,12 @@ class Lists:
 
     Args:
         writer: The output.
-        notes: Identifies those that are footnotes.
     """
 
-    def __init__(self, writer: MarkdownWriter, notes: Notes) -> None:
-        self.mark: Element | None = None
-        """The element at the start of an item that only repeats the list marker."""
+    def __init__(self, writer: MarkdownWriter) -> None:
         self._writer = writer
-        self._notes = notes
-        self._numbers: list[int | None] = []
-        self._widths: list[int] = []
-        self._steps: list[int] = []
+        self._marker = ""
+        self._lists: list[_List] = []
         self._terms: list[bool] = []
         self._in_term = False
         self._headed = False
@@ -421,30 +425,34 @@ class Lists:
     @property
     def inside(self) -> bool:
         """Whether a list is open."""
-        return bool(self._numbers)
+        return bool(self._lists)
+
+    def repeats_marker(self, element: Element) -> bool:
+        """Whether an element at the start of an item only repeats the list marker."""
+        if self._writer.line or not self._lists or getattr(element.parent, "tag", "") != "li":
+            return False
+        if any(node.text.strip() for node in islice(element.previous_siblings, _FIRST_STRINGS)):
+            return False
+        text = element.text.strip()
+        return text in _BULLETS or text == self._marker
 
     def list_(self, element: Element) -> Close:
         """Start a list."""
-        writer = self._writer
+        writer, around = self._writer, element.parent
         writer.flush()
-        start: int | None = None
-        step = 1
+        start, step, indented = None, 1, False
         if element.tag == "ol":
             step = -1 if element.attr("reversed") is not None else 1
             start = _number(element.attr("start"), 1 if step > 0 else sum(1 for _ in element.select(":scope > li")))
-        nested = self._numbers and isinstance(element.parent, Element) and element.parent.tag in {"ul", "ol", "menu"}
-        indent = " " * self._widths[-1] if nested else ""
-        indented = bool(nested) and writer.open_container(indent, indent, tight=True)
-        self._numbers.append(start)
-        self._widths.append(2 if start is None else 3)
-        self._steps.append(step)
-        if len(self._numbers) > 1 and (start is None or start == 1):
+        if self._lists and isinstance(around, Element) and around.tag in {"ul", "ol", "menu"}:
+            indent = " " * self._lists[-1].width
+            indented = writer.open_container(indent, indent, tight=True)
+        self._lists.append(_List(start, step, 2 if start is None else 3))
+        if len(self._lists) > 1 and start in {None, 1}:
             writer.next_tight()
 
         def close() -> None:
-            self._numbers.pop()
-            self._widths.pop()
-            self._steps.pop()
+            self._lists.pop()
             if indented:
                 writer.close_container()
             else:
@@ -454,28 +462,23 @@ class Lists:
 
     def item(self, element: Element) -> Close:
         """Start an item."""
-        writer = self._writer
+        writer, marker = self._writer, "- "
         writer.flush()
-        if self._notes.labels and (label := self._notes.labels.get(element.attr("id") or "")):
-            return self._notes.define(label, writer.flush)
-        marker = "- "
-        if self._numbers:
-            number = self._numbers[-1]
-            if number is not None:
-                number = _number(element.attr("value"), number)
-                marker = f"{number}. "
-                self._widths[-1] = len(marker)
-                self._numbers[-1] = max(0, min(number + self._steps[-1], _MAX_NUMBER))
+        if self._lists and (around := self._lists[-1]).number is not None:
+            number = _number(element.attr("value"), around.number)
+            marker = f"{number}. "
+            around.width = len(marker)
+            around.number = max(0, min(number + around.step, _MAX_NUMBER))
         if writer.in_cell:
             writer.bullet = "\u2022 " if marker == "- " else ""
             return writer.flush
+        self._marker = marker.strip()
         opened = writer.open_container(marker, " " * len(marker), tight=_follows_item(element))
-        self.mark = _written_mark(element, marker)
         return writer.close_container if opened else writer.flush
 
     def definitions(self, element: Element) -> Close:
         """Open a definition list; without terms, as some wikis use it to indent, it is not one."""
-        self._notes.block(element)
+        self._writer.flush()
         self._searches += 1
         self._terms.append(self._searches <= _MAX_SEARCHES and element.find("dt") is not None)
 
@@ -488,11 +491,11 @@ class Lists:
     def term(self, element: Element) -> Close:
         """Start a term."""
         writer = self._writer
-        self._notes.block(element)
+        writer.flush()
         if self._in_term:
             return writer.flush
         self._in_term = True
-        self._headed = next(element.iter_elements(tuple(_HEADINGS)), None) is not None
+        self._headed = next(element.iter_elements(_HEADINGS), None) is not None
         marked = (
             not self._headed
             and element.find("code") is None
@@ -512,8 +515,6 @@ class Lists:
         """Start a definition."""
         writer = self._writer
         writer.flush()
-        if self._notes.labels and (label := self._notes.labels.get(element.attr("id") or "")):
-            return self._notes.define(label, writer.flush)
         if self._headed or writer.in_cell or not (self._terms and self._terms[-1]) or not _is_line(element):
             return writer.flush
         if sum(1 for child in element if type(child) is Element and child.tag == "p") > 1:
@@ -526,19 +527,6 @@ class Lists:
             writer.lead = ""
 
         return close
-
-
-def _written_mark(item: Element, marker: str) -> Element | None:
-    """Return the element at the start of a list item that only repeats the list marker."""
-    for node in item:
-        if type(node) is Text:
-            if node.data.isspace():
-                continue
-        elif type(node) is Element and node.tag == "span" and node.attr("class"):
-            text = node.text.strip()
-            return node if text in _BULLETS or text == marker.strip() else None
-        break
-    return None
 
 
 def _number(value: str | None, default: int) -> int:
@@ -557,17 +545,8 @@ def _follows_item(element: Element) -> bool:
 def _is_line(element: Element) -> bool:
     """Whether a definition begins with text, not with a list, a table or code."""
     for node in element:
-        if type(node) is Text:
-            if not node.data.isspace():
-                return True
-        elif type(node) is Element:
-            if node.tag in {"div", "p"}:
-                return node.tag == "p" or _is_line_inside(node)
-            return node.tag not in {"ul", "ol", "dl", "table", "pre", "blockquote", "h1", "h2", "h3", "h4", "h5", "h6"}
+        if type(node) is Element:
+            return node.tag not in _APART and not (node.tag == "div" and any(node.iter_elements((*_APART, "div"))))
+        if type(node) is Text and not node.data.isspace():
+            return True
     return False
-
-
-def _is_line_inside(element: Element) -> bool:
-    return not any(
-        True for _ in element.iter_elements(("ul", "ol", "dl", "table", "pre", "blockquote", "div")) if _ != element
-    )

@@ -18,9 +18,9 @@ from groundwire.reading.markdown.escaping import (
     fence,
     inline_code,
     is_code_panel,
-    is_code_part,
 )
 from groundwire.reading.markdown.lists import (
+    HOLDERS,
     Close,
     Lists,
     Notes,
@@ -93,12 +93,12 @@ class _Renderer:
         self._links = Links(base_url)
         self._writer = MarkdownWriter()
         self._notes = Notes(root, self._writer)
-        self._lists = Lists(self._writer, self._notes)
+        self._lists = Lists(self._writer)
         self._in_code = False
         self._searches = 0
         self._plain: set[str] = set()
         lists, tables = self._lists, Tables(self._writer)
-        self._handlers: dict[str, _Open] = dict.fromkeys(_BLOCKS, self._notes.block)
+        self._handlers: dict[str, _Open] = dict.fromkeys(_BLOCKS, self._block)
         self._handlers |= dict.fromkeys(_SKIPPED, _skip)
         self._handlers |= dict.fromkeys(_HEADINGS, self._heading)
         self._handlers |= dict.fromkeys(("tbody", "tfoot", "thead"), tables.group)
@@ -120,7 +120,7 @@ class _Renderer:
 
     def run(self) -> str:
         text, line, boxes = self._writer.text, self._writer.line, boxes_of(self._root)
-        handlers = self._handlers
+        handlers, labels = self._handlers, self._notes.labels
         top: Iterator[Node] = iter((self._root,))
         stack: list[tuple[Iterator[Node], Close | None]] = [(top, None)]
         while stack:
@@ -133,8 +133,12 @@ class _Renderer:
                     elif line:
                         line.append(" ")
                 elif type(node) is Element:
-                    handler = handlers.get(node.tag)
-                    closing = handler(node) if handler is not None else self._unknown(node)
+                    label = labels.get(node.attr("id") or "") if labels and node.tag in HOLDERS else None
+                    if label is not None:
+                        closing: Close | bool | None = self._notes.define(label)
+                    else:
+                        handler = handlers.get(node.tag)
+                        closing = handler(node) if handler is not None else None
                     if closing is not False:
                         children = self._writer.each_apart(node) if boxes and node in boxes else iter(node)
                         stack.append((children, closing if callable(closing) else None))
@@ -157,34 +161,25 @@ class _Renderer:
     def _after_time(self) -> None:
         self._writer.apart = True
 
+    def _block(self, _element: Element) -> Close:
+        self._writer.flush()
+        return self._writer.flush
+
     def _div(self, element: Element) -> Close | bool:
         classes = element.attr("class")
         if classes and classes not in self._plain:
             if _CALLOUT.search(classes) is not None:
                 return self._summary(element)
-            if not is_code_part(classes):
-                self._plain.add(classes)
-            elif is_code_panel(element):
+            if is_code_panel(element):
                 return self._pre(element)
-        return self._notes.block(element)
+            self._plain.add(classes)
+        return self._block(element)
 
     def _paragraph(self, element: Element) -> Close | bool:
         classes = element.attr("class")
         if classes and _CALLOUT.search(classes) is not None:
             return self._summary(element)
-        return self._notes.block(element)
-
-    def _unknown(self, element: Element) -> Close | None:
-        """Open an element without a handler: a custom element without adjacent text is a separate word."""
-        if "-" not in element.tag:
-            return None
-        around = element.parent
-        if type(around) is Element and (around.tag in _BLOCKS or around.tag == "div" or "-" in around.tag):
-            if _has_text_beside(element):
-                return None
-            self._writer.text(" ")
-            return lambda: self._writer.text(" ")
-        return None
+        return self._block(element)
 
     def _heading(self, element: Element) -> Close:
         self._writer.open_heading(int(element.tag[1]))
@@ -239,7 +234,7 @@ class _Renderer:
         return open_
 
     def _cite(self, element: Element) -> Close | bool | None:
-        return self._notes.block(element) if is_source(element) else None
+        return self._block(element) if is_source(element) else None
 
     def _button(self, element: Element) -> Close | bool:
         if element.text.strip().lower() in _COPY_LABELS:
@@ -265,33 +260,25 @@ class _Renderer:
         return close
 
     def _link(self, element: Element) -> Close | bool | None:
-        reference = element.attr("href")
+        writer, notes, reference = self._writer, self._notes, element.attr("href") or ""
         before = element.previous_sibling
         if type(before) is Element and before.tag == "a":  # two links with one target may be one word
-            self._writer.apart = before.attr("href") != reference or not element.text[:1].islower()
-        if not reference:
-            return False if is_permalink(element, "", in_heading=False) else None
-        if reference[0] == "#":
-            if is_permalink(element, reference, in_heading=self._writer.in_heading):
-                return False
-            target = unquote(reference[1:]) if self._notes.labels else ""
-            label = self._notes.labels.get(target)
-            if label and note_label(element.text) == self._notes.texts[target]:
-                self._writer.raw(f"[^{label}]")
-                return False
-            if is_back_reference(element.text[:20]) or (self._notes.depth and is_backlink(element)):
-                return False
-            text = element.text.strip()
-            if text.isdigit() and len(text) < 4 and element.find("sup") is not None:
-                self._writer.raw(f"[{text}]")  # a reference to a note that is elsewhere
-                return False
-            return None
-        if is_permalink(element, reference, in_heading=self._writer.in_heading):
+            writer.apart = before.attr("href") != element.attr("href") or not element.text[:1].islower()
+        if is_permalink(element, reference, in_heading=writer.in_heading):
             return False
-        if self._notes.depth and "#" in reference and is_backlink(element):
+        is_local = reference[:1] == "#"
+        target = unquote(reference[1:]) if is_local and notes.labels else ""
+        label, text = notes.labels.get(target), element.text.strip() if is_local else ""
+        if label and note_label(text) == notes.texts[target]:
+            writer.raw(f"[^{label}]")
             return False
-        address = self._links.resolve(reference)
-        return self._writer.close_mark if address and self._writer.open_mark("link", address) else None
+        if is_back_reference(text) or (notes.depth and "#" in reference and is_backlink(element)):
+            return False
+        if text.isdigit() and len(text) < 4 and element.find("sup") is not None:
+            writer.raw(f"[{text}]")  # a reference to a note that is elsewhere
+            return False
+        address = "" if is_local or not reference else self._links.resolve(reference)
+        return writer.close_mark if address and writer.open_mark("link", address) else None
 
     def _code(self, element: Element) -> Close | bool | None:
         if self._in_code:
@@ -380,12 +367,10 @@ class _Renderer:
             return None
         if is_labeled(element, classes):
             self._writer.apart = True
-        if self._lists.mark is not None and element == self._lists.mark:
-            return False
-        if "ltx_tag_note" in classes:
+        if "ltx_tag_note" in classes or self._lists.repeats_marker(element):
             return False
         if "note" in classes.lower() and _INLINE_NOTE.search(classes):
-            return self._notes.inline()
+            return self._between(" (", ")")(element)
         if "katex" in classes or "mwe-math" in classes:
             self._searches += 1
             if "mwe-math-element" in classes or (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from turbohtml import Element
@@ -43,8 +43,6 @@ def is_layout(table: Element) -> bool:
                 return False
             if tag == "td" and not header and cells <= 8 and len(element.text) > _LONG_CELL:
                 return True
-        elif element == table:
-            continue
         elif not header and row is not None:
             return True
         elif tag == "table":
@@ -59,71 +57,54 @@ class _Cell:
     is_copy: bool = False
 
 
-@dataclass(slots=True)
 class Grid:
     """The cells of one table, filled in source order.
 
     A cell that spans columns or rows is repeated in all of its positions, so that every row says whose it is: unless it
-    is long, or the only one of its row.
+    is long, or the only one of its row. A table's foot is shown at the end wherever it is in the source.
     """
 
-    rows: list[list[_Cell]] = field(default_factory=list)
-    """The rows so far."""
-    feet: list[list[_Cell]] = field(default_factory=list)
-    """The rows of the table's foot, which is shown at the end wherever it is in the source."""
-    cell_open: tuple[int, int, bool] | None = None
-    """The column span and row span of the open cell, and whether it is a header."""
-    _spans: dict[int, tuple[int, _Cell]] = field(default_factory=dict)
-    _in_foot: bool = False
-    _copies: int = 0
-    _cells: int = 0
+    def __init__(self) -> None:
+        self._rows: list[list[_Cell]] = []
+        self._feet: list[list[_Cell]] = []
+        self._part = self._rows
+        self._spans: dict[int, tuple[int, _Cell]] = {}
+        self._copies = 0
+        self._cells = 0
 
     def start_group(self, tag: str) -> None:
         """Start a head, a body or a foot; no cell spans several of them."""
         self._spans.clear()
-        self._in_foot = tag == "tfoot"
+        self._part = self._feet if tag == "tfoot" else self._rows
 
     def start_row(self) -> None:
         """Start a row."""
-        (self.feet if self._in_foot else self.rows).append([])
+        self._part.append([])
         self._cover()
 
-    def start_cell(self, cell: Element) -> None:
-        """Start a cell of the current row."""
-        if not (self.feet if self._in_foot else self.rows):
-            self.start_row()
-        rows = _MAX_SPAN if (cell.attr("rowspan") or "").strip() == "0" else _span(cell, "rowspan")
-        self.cell_open = (_span(cell, "colspan"), rows, cell.tag == "th")
-
-    def end_cell(self, text: str) -> None:
-        """End the open cell.
+    def add_cell(self, element: Element, text: str) -> None:
+        """Add a cell to the current row.
 
         Args:
+            element: Its element.
             text: Its content, as Markdown of one line.
         """
-        if self.cell_open is None:
-            return
-        columns, rows, is_header = self.cell_open
-        self.cell_open = None
-        row = self._row
+        if not self._part:
+            self.start_row()
+        row, cell = self._part[-1], _Cell(text.replace("\n", " "), element.tag == "th")
         self._cells += 1
-        start = len(row)
-        cell = _Cell(text.replace("\n", " "), is_header)
+        start, rows = len(row), _span(element, "rowspan")
         row.append(cell)
-        for offset in range(columns):
+        for offset in range(_span(element, "colspan") or 1):
             if offset and not self._add_copy(row, cell):
                 break
-            if rows > 1:
-                self._spans[start + offset] = rows - 1, cell
+            if rows != 1:
+                self._spans[start + offset] = (rows or _MAX_SPAN) - 1, cell
         self._cover()
-
-    @property
-    def _row(self) -> list[_Cell]:
-        return (self.feet if self._in_foot else self.rows)[-1]
 
     def _cover(self) -> None:
         """Skip the positions covered by a cell from above."""
-        row = self._row
+        row = self._part[-1]
         while spanned := self._spans.pop(len(row), None):
             rows_left, cell = spanned
             if rows_left > 1:
@@ -142,7 +123,7 @@ class Grid:
 
     def to_markdown(self) -> str:
         """Return the table; "" if it is empty."""
-        rows = [row for row in self.rows + self.feet if any(cell.text and not cell.is_copy for cell in row)]
+        rows = [row for row in self._rows + self._feet if any(cell.text and not cell.is_copy for cell in row)]
         if not rows:
             return ""
         for number, row in enumerate(rows):
@@ -172,13 +153,8 @@ def _used_columns(rows: list[list[_Cell]]) -> list[list[_Cell]]:
 
 
 def _span(cell: Element, name: str) -> int:
-    attribute = cell.attr(name)
-    if not attribute:
-        return 1
-    value = attribute.strip()
-    if not value.isascii() or not value.isdigit() or len(value) > 5:
-        return 1
-    return min(max(int(value), 1), _MAX_SPAN)
+    value = (cell.attr(name) or "").strip()
+    return min(int(value), _MAX_SPAN) if value.isascii() and value.isdigit() and len(value) < 6 else 1
 
 
 _MAX_TABLES: Final = 20  # nested tables that are inspected
@@ -239,9 +215,8 @@ class Tables:
         if grid is None or writer.in_cell:
             writer.flush()
             return (lambda: writer.separate(",")) if writer.in_cell else writer.flush
-        grid.start_cell(element)
         writer.open_cell()
-        return lambda: grid.end_cell(writer.close_cell())
+        return lambda: grid.add_cell(element, writer.close_cell())
 
     def _code_table(self, table: Element) -> None:
         blocks = code_blocks(table)

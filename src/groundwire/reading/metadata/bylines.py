@@ -6,8 +6,9 @@ Structured data come first; this is for pages without, and for dates and authors
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import islice, takewhile
 from typing import Final
 
@@ -17,12 +18,12 @@ from groundwire.reading.metadata.dates import (
     CHANGE,
     FIRST_LABEL,
     LABEL,
-    OTHER_LABEL,
     WRITTEN,
     date_in_address,
     day_order,
     iso_date,
     labelled_day,
+    other_label,
     same_day,
     written_day,
 )
@@ -38,10 +39,11 @@ _CLASSES: Final = (
     "date", "datum", "publi", "fecha", "byline", "author", "meta", "time", "posted", "writer", "username",
 )  # fmt: skip
 """The same by parts of class names. Looking for each takes as long as for all of `_MARKS`; few pages have most."""
-_EVENT: Final = re.compile(r"(?:^|[\s_-])(?:event|calendar|termin|veranstaltung)", re.IGNORECASE)
-_UPDATED_CLASS: Final = re.compile(r"(?:^|\s)(?:dt-)?updated(?=\s|$)", re.IGNORECASE)
+_EVENT: Final = re.compile(r"(?:^|[\s_-])(?:event|calendar|termin|veranstaltung)")
+"""This and the next two are for names in lower case."""
+_UPDATED_CLASS: Final = re.compile(r"(?:^|\s)(?:dt-)?updated(?=\s|$)")
 """The class of the time of the last change (https://microformats.org/wiki/h-entry)."""
-_WRITER: Final = re.compile(r"author|byline|writer|username|autor|contributor(?!s)", re.IGNORECASE)
+_WRITER: Final = re.compile(r"author|byline|writer|username|autor|contributor(?!s)")
 _PROFILE: Final = re.compile(r"/(?:authors?|users?|members?|people|profile|u)/[^/?#]")
 _OTHER_PARTS: Final = (
     "nav, footer, aside, [class*=comment i], [class*=related i], [class*=sidebar i], [class*=teaser i],"
@@ -71,8 +73,8 @@ _AFTER_NAME: Final = re.compile(r"(?<!\s)\s+[|\u2022\u00b7]\s+|(?:(?<!\s)\s+)?[(
 """What separates a name from a date or a section in its line, or from its role in parentheses."""
 _BETWEEN_NAMES: Final = re.compile(r"(?:(?<!\s)\s+)?(?:,|&|\band\b|\bund\b|\bet\b|\by\b)\s*")
 _EAST_ASIAN_NAME: Final = re.compile(
-    r"(?!.*(?:作者|著者|[編编][集輯辑]|[記记]者|[関关]注|投稿|匿名|管理|来源|[責责][編编]|[评評][论論]|更多|[登注][录錄册冊]))[\u3400-\u9fff々]{2,5}"
-    r"|(?!더보기|로그인|구독|댓글|기자|작성자|관리자|편집부)[가-힣]{2,4}"
+    r"(?=[\u3400-\u9fff々])(?!.*(?:作者|著者|[編编][集輯辑]|[記记]者|[関关]注|投稿|匿名|管理|来源|[責责][編编]|[评評][论論]|更多|[登注][录錄册冊]))[\u3400-\u9fff々]{2,5}"
+    r"|(?=[가-힣])(?!더보기|로그인|구독|댓글|기자|작성자|관리자|편집부)[가-힣]{2,4}"
 )
 _PRESS: Final = re.compile(r"(?<!\s)\s+(?:기자|記者|记者)\Z")
 """What follows the names of journalists."""
@@ -106,6 +108,8 @@ _DATELINE: Final = re.compile(r"\s{0,3}(?:--|[-\u2013\u2014:])")
 """What separates the day of a report from its first sentence."""
 _NEAR_RANK: Final = 3
 """The last rank of what is near the heading."""
+_BELOW_RANK: Final = 4
+"""The rank of what is far below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +146,7 @@ def read_byline(document: Document, text: str, metadata: Metadata, title: str, c
     is_certain = metadata.published and metadata.disputed is None and not _is_rewritten(metadata)
     wants_publication = may_be_dated and not is_certain
     wants_days = wants_publication or (may_be_dated and not metadata.modified)
-    order = day_order(text, metadata.language) if wants_days else ""
+    order = cache(lambda: day_order(text, metadata.language))
     days = _Days(text, start, end, order, wants_days)
     writers = _read_marks(document, classes, around, days)
     if wants_days:
@@ -174,8 +178,8 @@ class _Days:
     """Where its heading begins."""
     end: int
     """Where that ends."""
-    order: str
-    """The order of day, month, and year in numeric dates."""
+    order: Callable[[], str]
+    """Returns the order of day, month, and year in numeric dates."""
     wants_days: bool
     """Whether days are looked for at all."""
     published: list[tuple[int, int, str]] = field(default_factory=list)
@@ -191,7 +195,7 @@ class _Days:
             return (0 if marked else 1), place - self.end
         if self.start - _MAX_BEFORE <= place < self.start:
             return (2 if marked else _NEAR_RANK), self.start - place
-        return (4, place - self.end) if place >= self.end else (5, self.start - place)
+        return (_BELOW_RANK, place - self.end) if place >= self.end else (5, self.start - place)
 
     def add_marked(self, element: Element, names: str, place: int, size: int, day: str | None) -> None:
         """Add the day of an element that is marked as a date or an event."""
@@ -201,7 +205,7 @@ class _Days:
         elif day and "dateModified" in (element.attr("itemprop") or ""):
             self.changed.append((*position, day))
             self.others.append((place, place + size))
-        elif day and (other := OTHER_LABEL.search(self.text[max(0, place - 60) : place])):
+        elif day and (other := other_label(self.text[max(0, place - 60) : place])):
             if other["changed"]:
                 self.changed.append((*position, day))
         elif day:
@@ -226,9 +230,13 @@ def _marked_elements(document: Document, classes: str) -> Iterator[Element]:
 def _read_marks(
     document: Document, classes: str, around: Container[Node], days: _Days
 ) -> list[tuple[int, int, int, str]]:
-    """Add the days that are marked as such, and return the authors that are, each after its rank, place, and end."""
+    """Add the days that are marked as such, and return the authors that are, each after its rank, place, and end.
+
+    Far below the heading, the first day and the first author count, and whether all others are the same: as soon as
+    another is found, no more are looked for, as in a list of comments.
+    """
     writers: list[tuple[int, int, int, str]] = []
-    cursor = 0
+    cursor, wants_day, wants_writer = 0, days.wants_days, True
     for element in _marked_elements(document, classes):
         strings = list(element.stripped_strings)
         mark_text = "\n".join(strings)
@@ -236,10 +244,15 @@ def _read_marks(
         if place < 0:
             continue
         cursor = place
-        names = f"{element.attr('class')} {element.attr('id')}"
-        day = _marked_day(element, mark_text, days.order) if days.wants_days else None
+        if place > days.end + _MAX_AFTER:
+            wants_day = wants_day and not (_differ(days.published) and min(days.published)[0] <= _BELOW_RANK)
+            wants_writer = wants_writer and not (_differ(writers) or (writers and min(writers)[0] <= _NEAR_RANK))
+            if not (wants_day or wants_writer):
+                break
+        names = f"{element.attr('class')} {element.attr('id')}".lower()
+        day = _marked_day(element, mark_text, days.order) if wants_day else None
         author = ""
-        if mark_text and _is_writer(element, names):
+        if wants_writer and mark_text and _is_writer(element, names):
             author = _names_in(strings) or _user_in(element, names, strings)
         if not (day or author or _EVENT.search(names)):
             continue
@@ -251,6 +264,11 @@ def _read_marks(
     return writers
 
 
+def _differ(rows: Sequence[tuple[object, ...]]) -> bool:
+    """Return whether the last values of rows are not all the same."""
+    return len({row[-1] for row in rows}) > 1
+
+
 def _read_written(days: _Days) -> None:
     """Add the days that are written near the heading."""
     text, end = days.text, days.end
@@ -259,7 +277,7 @@ def _read_written(days: _Days) -> None:
         before = text[max(0, place - 60) : place]
         if (day := written_day(match, days.order)) is None or any(a <= place < b for a, b in days.others):
             continue
-        if other := OTHER_LABEL.search(before):
+        if other := other_label(before):
             if other["changed"]:
                 days.changed.append((*days.rank(place, marked=True), day))
             continue
@@ -344,10 +362,10 @@ def _with_ancestors(element: Element | None) -> set[Node]:
     return set() if element is None else {element, *element.ancestors}
 
 
-def _marked_day(element: Element, text: str, order: str) -> str | None:
-    for match in WRITTEN.finditer(text):
+def _marked_day(element: Element, text: str, order: Callable[[], str]) -> str | None:
+    for match in WRITTEN.finditer(text) if any(map(str.isdigit, text)) else ():
         before = text[max(0, match.start() - 60) : match.start()]
-        if (day := written_day(match, order)) and not OTHER_LABEL.search(before):
+        if (day := written_day(match, order)) and not other_label(before):
             return day
     for name in _ATTRIBUTES:
         if (value := element.attr(name)) and (moment := iso_date(value)) and len(moment) >= 10:
@@ -417,13 +435,14 @@ def _nearest_writers(writers: list[tuple[int, int, int, str]]) -> str:
 
 
 _BYLINE: Final = re.compile(
-    rf"(?:^|[\n\u2022\u00b7|])[^\w\n]{{0,3}}(?:(?:(?:{_VERBS})\s)?(?:{_PREPOSITIONS}):?\s|(?:{_ROLES})\s?[:：]|oprac\.\s)",
+    rf"[\n\u2022\u00b7|][^\w\n]{{0,3}}(?:(?:(?:{_VERBS})\s)?(?:{_PREPOSITIONS}):?\s|(?:{_ROLES})\s?[:：]|oprac\.\s)",
     re.IGNORECASE,
 )
 
 
 def _names_after_by(text: str, start: int, end: int) -> str | None:
     """Return the names after "by" at the start of a line near the heading."""
+    text = "\n" + text  # the first line begins like all others
     for match in _BYLINE.finditer(text, max(0, start - _MAX_BEFORE), end + _MAX_AFTER):
         line = text[match.end() : match.end() + 100].lstrip().partition("\n")[0]  # the most spaces to match below
         if name := _names_in(["by " + re.split(r"\s{0,100}(?:[|\u2022\u00b7/(]|\s[-\u2013\u2014]\s|\bon\b)", line)[0]]):

@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from itertools import islice
 from typing import Final
 from urllib.parse import urlsplit
 
-from groundwire.reading.text.sanitize import occurrences
+from groundwire.reading.text.sanitize import lower, occurrences
 
 __all__ = [
     "CHANGE",
     "FIRST_LABEL",
     "LABEL",
-    "OTHER_LABEL",
     "WRITTEN",
     "date_in_address",
     "day_order",
     "iso_date",
     "labelled_day",
     "later_day",
+    "other_label",
     "same_day",
     "written_day",
 ]
@@ -97,7 +97,7 @@ def _moment(value: str) -> date | None:
         return parsedate_to_datetime(value)
     plain = _YEAR_FIRST.sub(r"\3 \2 \1", _HYPHEN.sub(" ", value))
     match = WRITTEN.match(plain) or WRITTEN.match(plain, plain.find(" ") + 1)  # the name of the day may come first
-    numbers = _numbers(match, "") if match and "/" not in match[0] else None
+    numbers = _numbers(match, lambda: "") if match and "/" not in match[0] else None
     return date(*numbers) if numbers else None
 
 
@@ -171,17 +171,17 @@ _MONTH_NAMES: Final = (
 _MONTH_NUMBERS: Final[Mapping[str, int]] = {
     name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()
 }
-WRITTEN: Final = re.compile(
-    r"(?<![\d.,/-])(?:"
+WRITTEN: Final = re.compile(  # what no date begins with is skipped quickly, and no shorter name of a month is tried
+    r"(?=\d)(?<![\d.,/-])(?:"
     r"(?P<y1>(?:19|20)\d\d)(?:[-/]|\.\s?)(?P<m1>\d{1,2})(?:[-/]|\.\s?)(?P<d1>\d{1,2})"
     r"|(?P<y2>(?:19|20)\d\d)\s?[年년]\s?(?P<m2>\d{1,2})\s?[月월]\s?(?P<d2>\d{1,2})\s?[日일]"
     r"|(?P<d3>\d{1,2})(?P<s3>[./-])\s?(?P<m3>\d{1,2})(?P=s3)\s?(?P<y3>(?:19|20)?\d\d)"
-    r"|(?P<d4>\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?\s?(?:de |of |d')?\s?(?P<m4>[^\W\d_]{3,12})"
+    r"|(?P<d4>\d{1,2})(?:st|nd|rd|th|er|º|°|\.)?\s?(?:de |of |d')?\s?(?P<m4>[^\W\d_]{3,12}+)"
     r"\.?,?\s(?:de |del )?(?P<y4>(?:19|20)\d\d)"
     r")(?![\d%€$])"
-    r"|\b(?P<m5>[^\W\d_]{3,12})\.?\s(?P<d5>\d{1,2})(?:st|nd|rd|th)?,?\s(?P<y5>(?:19|20)\d\d)(?!\d)"
+    r"|\b(?P<m5>[^\W\d_]{3,12}+)\.?\s(?P<d5>\d{1,2})(?:st|nd|rd|th)?,?\s(?P<y5>(?:19|20)\d\d)(?!\d)"
 )
-OTHER_LABEL: Final = re.compile(
+_OTHER_LABEL: Final = re.compile(
     r"(?:(?P<changed>updat\w{1,3}|modifi\w{1,4}|changed|revised|reviewed|edited|aktualisier\w*|geändert|änderung"
     r"|bearbeitet|stand|mise? à jour|actualizad\w*|actualización|aggiornat\w*|aggiornamento|modifica(?:to)?"
     r"|atualizad\w*|bijgewerkt|gewijzigd|обновлен\w*|изменен\w*|(?:z?aktualiz\w*)|opdateret|oppdatert|uppdaterad"
@@ -193,10 +193,10 @@ OTHER_LABEL: Final = re.compile(
     r"|sinds|registered|registriert|founded|rejestracj[ai]|registra(?:do|ción|ce)|inscrit\w*|inscription|iscritt\w*"
     r"|iscrizione|geregistreerd|зарегистрирован\w*|регистрация|注册|註冊|가입일?|登録日?)"
     r"[^\w]{0,12}(?:(?:on|am|le|el|il|em|op|date|at|in|the|vom|den|dne|dnia)\b)?[^\w]{0,5}"
-    r"(?:[^\W\d_]{2,10}[,.]?\s{1,3})?\Z",
-    re.IGNORECASE,
+    r"(?:[^\W\d_]{2,10}[,.]?\s{1,3})?\Z"
 )
-"""What precedes a date that is not the day of publication; the group, if it is the day of a change."""
+"""What precedes a date that is not the day of publication, in lower case, in which the first letters are found several
+times as fast; the group, if it is the day of a change."""
 LABEL: Final = re.compile(
     r"\b(?:erschienen|erstellt|veröffentlicht|publiziert|datum|published|publish date|posted|submitted|asked|started"
     r"|date|released|created|publiée?|publicad[oa]|pubblicat[oa]|gepubliceerd|опубликован[оа]?|опубліковано|opublikowano"
@@ -263,18 +263,18 @@ def day_order(text: str, language: str | None) -> str:
     return "mdy" if language in {"en-US", "en-PH"} else "dmy"
 
 
-def written_day(match: re.Match[str], order: str) -> str | None:
+def written_day(match: re.Match[str], order: Callable[[], str]) -> str | None:
     """Return the day of a match of `WRITTEN` as ISO 8601; None if there is no such day, or its order is unclear.
 
     Args:
         match: The match.
-        order: The order of numeric dates; see `day_order`.
+        order: Returns the order of numeric dates, which few pages need; see `day_order`.
     """
     numbers = _numbers(match, order)
     return None if numbers is None else _day(*numbers)
 
 
-def _numbers(match: re.Match[str], order: str) -> tuple[int, int, int] | None:
+def _numbers(match: re.Match[str], order: Callable[[], str]) -> tuple[int, int, int] | None:
     """Return the year, the month, and the day of a match of `WRITTEN`; None if their order is unclear."""
     parts = {name[0]: value for name, value in match.groupdict().items() if value is not None}
     year, day, sign = int(parts["y"]), int(parts["d"]), parts.get("s", "")
@@ -286,21 +286,33 @@ def _numbers(match: re.Match[str], order: str) -> tuple[int, int, int] | None:
         if sign == "-" or year > 40:
             return None
         year += 2000
-    if sign and sign != ".":
-        if month <= 12 and day <= 12 and day != month and not order:
+    if sign and sign != "." and month != day:
+        written = "mdy" if month > 12 else "dmy" if day > 12 else order()
+        if not written:
             return None  # it depends on the country
-        if month > 12 or (day <= 12 and order == "mdy"):
+        if written == "mdy":
             day, month = month, day
     return year, month, day
 
 
-def labelled_day(text: str, low: str, order: str, pattern: re.Pattern[str]) -> str | None:
+def other_label(before: str) -> re.Match[str] | None:
+    """Return the label at the end of a text that says that the day after it is not the day of publication.
+
+    Its group `changed` is set if it is the day of a change.
+
+    Args:
+        before: What is before the day.
+    """
+    return _OTHER_LABEL.search(lower(before))
+
+
+def labelled_day(text: str, low: str, order: Callable[[], str], pattern: re.Pattern[str]) -> str | None:
     """Return the first day after a label in a text, as ISO 8601.
 
     Args:
         text: The text.
         low: The same with its ASCII letters in lower case.
-        order: The order of numeric dates; see `day_order`.
+        order: Returns the order of numeric dates; see `day_order`.
         pattern: `LABEL`, `FIRST_LABEL`, or `CHANGE`.
     """
     for label in islice(_labels(text, low, pattern), _MAX_LABELS):
@@ -311,7 +323,8 @@ def labelled_day(text: str, low: str, order: str, pattern: re.Pattern[str]) -> s
 
 def _labels(text: str, low: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
     """Yield the matches of a pattern, looking only where one of its first words is."""
-    places = {place for word in _FIRST_WORDS[pattern] for place in occurrences(low, word)}
+    words = (word for word in _FIRST_WORDS[pattern] if word[0] in low)  # few texts have letters of many scripts
+    places = {place for word in words for place in occurrences(low, word)}
     for place in sorted(places):
         if label := pattern.match(text, place):
             yield label

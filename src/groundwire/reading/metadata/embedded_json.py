@@ -60,6 +60,8 @@ def things(document: Document) -> list[Thing]:
 
 
 def _load(text: str) -> object:
+    with suppress(ValueError, RecursionError):
+        return _DECODER.decode(text)
     text = _COMMENT.sub("", text.strip()).strip().rstrip(";")
     for attempt in (text, _TRAILING_COMMA.sub(r"\1", text)):
         try:

@@ -165,8 +165,7 @@ def _inside(place: int, fixed: Sequence[tuple[int, ...]]) -> bool:
 
 _K1: Final = 2.0
 _B: Final = 0.5
-_OWN, _ABOVE = 0.8, 0.5  # weight of a term in the nearest heading, and in the others
-_IN_HEAD: Final = 0.8  # weight of a term in the table header
+_ABOVE: Final = 0.8  # weight of a term in a heading
 _COMMON: Final = 0.1  # weight of a word that occurs everywhere
 _COVERED: Final = 0.6  # part of the score that depends on the coverage of the query
 _AROUND: Final = (0.42, 0.35, 0.28, 0.21, 0.14)  # weights of a term in the passages around, by distance
@@ -207,16 +206,10 @@ class Matches(NamedTuple):
     """The words, and how much each counts: the rarer, the more."""
     texts: Sequence[str]
     """The passages without link targets."""
-    rows: Sequence[Sequence[str]]
-    """Their terms."""
     hits: Sequence[Mapping[str, float]]
     """How often each has each word of the query, or words related to it, which count less."""
     above: Sequence[Mapping[str, float]]
     """The same for the headings."""
-    in_heads: Mapping[int, Mapping[str, float]]
-    """The same for the table headers, by their start; -1 stands for none."""
-    kin: Mapping[str, Mapping[str, float]]
-    """The words of the query that a term equals or is related to, with weights."""
 
 
 def text_of(document: Outline, passage: Passage) -> str:
@@ -239,24 +232,19 @@ def score_passages(document: Outline, query: str) -> tuple[list[Ranked], Matches
     rows = [terms_of(words_of) for words_of in texts]
     if not words or not rows:
         unmatched = [Ranked(at, passage, 0.0, frozenset()) for at, passage in enumerate(passages)]
-        return unmatched, Matches({}, texts, rows, [{}] * len(rows), [], {-1: {}}, {})
+        return unmatched, Matches({}, texts, [{}] * len(rows), [])
     headings = [frozenset(terms_of(heading.title)) for heading in document.headings]
-    heads: dict[int, frozenset[str]] = {-1: frozenset()}
-    for row, passage in zip(rows, passages, strict=True):
-        heads.setdefault(passage.head, frozenset(row))
     sets = [frozenset(row) for row in rows]
     kin = _kin(words, set().union(*sets, *headings))
     hits = [_hits(row, kin) for row in rows]
     above = [_hits(heading, kin) for heading in headings]
-    in_heads = {head: _hits(terms, kin) for head, terms in heads.items()}
     weights = _weights(words, Counter(term for hit in hits for term in hit), len(rows))
     total = sum(weights.values()) or 1.0
     mean = sum(map(len, rows)) / len(rows) or 1.0
     scores = []
     for number, (row, hit, passage) in enumerate(zip(rows, hits, passages, strict=True)):
-        near = [(above[heading], _ABOVE if at else _OWN) for at, heading in enumerate(reversed(passage.path))]
-        near += [(hits[beside], counts) for beside, counts in _around(passages, number)]
-        often = _with_context(hit, [*near, (in_heads[passage.head], _IN_HEAD)])
+        near = [(above[heading], _ABOVE) for heading in passage.path]
+        often = _with_context(hit, near + [(hits[beside], counts) for beside, counts in _around(passages, number)])
         score = covered = 0.0
         for term, times in often.items():
             score += weights[term] * times * (_K1 + 1) / (times + _K1 * (1 - _B + _B * len(row) / mean))
@@ -278,7 +266,7 @@ def score_passages(document: Outline, query: str) -> tuple[list[Ranked], Matches
         elif best:
             focus += max(0, text[passage.start : passage.end].casefold().find(best))
         ranked.append(Ranked(at, passage, round(score, 4), sets[at], focus))
-    return ranked, Matches(weights, texts, rows, hits, above, in_heads, kin)
+    return ranked, Matches(weights, texts, hits, above)
 
 
 def _kin(words: Iterable[str], vocabulary: Iterable[str]) -> dict[str, dict[str, float]]:

@@ -380,10 +380,8 @@ def _before(text: str, place: int) -> int:
     """Return the start of the context of a match: its paragraph, or some words."""
     low = max(0, place - _CONTEXT_CHARACTERS)
     line = text.rfind("\n", low, place)
-    if line >= 0:
+    if line >= 0 or low == 0:
         return line + 1
-    if low == 0:
-        return 0
     space = _EDGE.search(text, low, place)
     return space.end() if space else whole_character(text, low)
 

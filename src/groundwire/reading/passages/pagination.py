@@ -1,26 +1,25 @@
 """Splitting a long page into pieces that are complete Markdown, at natural boundaries, and the cursors to them.
 
-A cursor is an opaque token with the page, its version and the position; people can also write a section or a
-position.
+A cursor is a position with a number of the words there; people can also write a section, or a position alone.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hashlib
 import re
 import zlib
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
+from urllib.parse import quote, unquote
 
 from groundwire.errors import InvalidRequest
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.token_budget import TextBudget
 from groundwire.reading.text.truncate import LINE, codes_in, truncate, whole_blocks, whole_character
 
-__all__ = ["Cursor", "Piece", "Place", "cut_piece", "read_cursor", "resolve", "wrapped"]
+__all__ = ["MAX_FIND", "Piece", "Place", "cursor_at", "cut_piece", "resolve", "wrapped"]
+
+MAX_FIND: Final = 500
+"""The largest number of characters of a text to find."""
 
 _BLANK: Final = re.compile(r"\s*")
 _ROW: Final = re.compile(r"[ \t>]*\|")
@@ -160,57 +159,24 @@ def _opening(document: Outline, start: int) -> str:
     return document.table_head(start)
 
 
-_FIXED_BYTES: Final = 11  # bytes: page 3, version 4, text 4; preceded by a checksum of 3 and a size of 1
-_WITH_FIND: Final = 0x80
-_MAX_FIND_BYTES: Final = 3_000  # bytes of a text to find
 _SIGN_CHARACTERS: Final = 24  # characters after a position that identify it
+_CHECK_NUMBERS: Final = 1_000_000
 _CHANGED: Final = "the page has changed since the cursor was given"
 _FORMS: Final = "Pass a next_cursor unchanged, #2 for the second section, @5120 for a position, or no cursor."
 _AGAIN: Final = "Open the page without a cursor, or with query or find."
 _NUMBER: Final = re.compile(r"([#@])\s*([0-9]{1,9})")
-_SHORT: Final = re.compile(r"@([0-9]{1,9})-([0-9]{6})")
-_CHECK_NUMBERS: Final = 1_000_000
+_CURSOR: Final = re.compile(r"@([0-9]{1,9})-([0-9]{6})(?:-(.+))?")
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
-    """A position on a page from which to continue reading, or searching."""
+def cursor_at(document: Outline, place: int, find: str = "") -> str:
+    """Return the cursor for a position on a page: `@5120-482137`, and then the text to find from there, if any.
 
-    page: bytes
-    """The identifier of the page."""
-    version: bytes
-    """The version of the page."""
-    sign: bytes
-    """A digest of the text at the position."""
-    place: int
-    """The position, in code points of the whole Markdown."""
-    find: str = ""
-    """The text to find from there; empty to continue reading."""
-
-    @classmethod
-    def of(cls, address: str, document: Outline, place: int, find: str = "") -> Cursor:
-        """Return the cursor for a position on a page.
-
-        Args:
-            address: The page's URL.
-            document: Its text.
-            place: Where to continue.
-            find: The text to find.
-        """
-        version = bytes.fromhex(document.version)[:4]
-        return cls(_page(address), version, _sign(document.text, place), place, find)
-
-    @property
-    def short(self) -> str:
-        """The cursor in few tokens, `@5120-482137`: its position and a number of the text there, without the page."""
-        return f"@{self.place}-{_check_number(self.sign)}"
-
-    def __str__(self) -> str:
-        place = self.place.to_bytes(4, "big").lstrip(b"\0")
-        size = len(place) | (_WITH_FIND if self.find else 0)
-        words = zlib.compress(self.find.encode(), 9) if self.find else b""
-        body = b"".join((bytes((size,)), self.page, self.version, self.sign, place, words))
-        return base64.urlsafe_b64encode(_check(body) + body).rstrip(b"=").decode()
+    Args:
+        document: The page.
+        place: Where to continue.
+        find: The text to find.
+    """
+    return f"@{place}-{_check(document.text, place)}" + (f"-{quote(find, safe='')}" if find else "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,57 +193,32 @@ class Place:
     """A warning for the reader."""
 
 
-def read_cursor(text: str) -> Cursor | None:
-    """Parse a cursor, or return None if it is invalid."""
-    try:
-        raw = base64.b64decode(text.encode("ascii") + b"=" * (-len(text) % 4), b"-_", validate=True)
-        if len(raw) < _FIXED_BYTES + 4 or raw[:3] != _check(raw[3:]):
-            return None
-        size, body = raw[3] & ~_WITH_FIND, raw[4:]
-        find = ""
-        if raw[3] & _WITH_FIND:
-            find = zlib.decompressobj().decompress(body[_FIXED_BYTES + size :], _MAX_FIND_BYTES).decode()
-        place = int.from_bytes(body[_FIXED_BYTES : _FIXED_BYTES + size], "big")
-        return Cursor(body[:3], body[3:7], body[7:_FIXED_BYTES], place, find)
-    except (ValueError, binascii.Error, zlib.error):
-        return None
-
-
-def resolve(cursor: str, address: str, document: Outline) -> Place:
+def resolve(cursor: str, document: Outline) -> Place:
     """Resolve a cursor on the current version of a page.
 
     Args:
-        cursor: A `next_cursor`, also as `Cursor.short`, or `#2` for the second section, or `@5120` for a position.
-        address: The page's URL.
-        document: Its text.
+        cursor: A `next_cursor`, or `#2` for the second section, or `@5120` for a position.
+        document: The page.
 
     Raises:
-        InvalidRequest: it is invalid, belongs to another page, or its position no longer exists.
+        InvalidRequest: it is invalid, or its position no longer exists.
     """
-    if short := _NUMBER.fullmatch(cursor):
-        return _section(document, int(short[2])) if short[1] == "#" else _position(document, int(short[2]))
-    if short := _SHORT.fullmatch(cursor):
-        place, check = int(short[1]), short[2]
-
-        def has_same_words(at: int) -> bool:
-            return _check_number(_sign(document.text, at)) == check
-
-        is_there = place <= len(document.text) and has_same_words(place)
-        return Place(place) if is_there else _moved(document, place, has_same_words)
-    target = read_cursor(cursor)
-    if target is None:
+    if number := _NUMBER.fullmatch(cursor):
+        return _section(document, int(number[2])) if number[1] == "#" else _position(document, int(number[2]))
+    match = _CURSOR.fullmatch(cursor)
+    find = unquote(match[3] or "").encode("utf-8", "replace").decode() if match is not None else ""
+    if match is None or len(find) > MAX_FIND:
         raise InvalidRequest("cursor", "is not one that was given here", _FORMS)
-    if target.page != _page(address):
-        raise InvalidRequest("cursor", "belongs to another page", f"Pass it with the URL it belongs to. {_AGAIN}")
-    if target.version == bytes.fromhex(document.version)[:4]:
-        return Place(min(target.place, len(document.text)), find=target.find)
-    if target.find:
+    place, check = int(match[1]), match[2]
+    if place <= len(document.text) and _check(document.text, place) == check:
+        return Place(place, find=find)
+    if find:
         warning = f"{_CHANGED}; matches may be missing here"
-        return Place(min(target.place, len(document.text)), find=target.find, warnings=(warning,))
-    return _moved(document, target.place, lambda place: _sign(document.text, place) == target.sign)
+        return Place(min(place, len(document.text)), find=find, warnings=(warning,))
+    return _moved(document, place, check)
 
 
-def _moved(document: Outline, place: int, is_there: Callable[[int], bool]) -> Place:
+def _moved(document: Outline, place: int, check: str) -> Place:
     """Return the start of a word or line nearest to the old position that has the same words, with a warning.
 
     Raises:
@@ -288,7 +229,7 @@ def _moved(document: Outline, place: int, is_there: Callable[[int], bool]) -> Pl
         start = line.start()
         if best is not None and start - place > abs(best - place):
             break
-        if is_there(start) and (best is None or abs(start - place) < abs(best - place)):
+        if _check(document.text, start) == check and (best is None or abs(start - place) < abs(best - place)):
             best = start
     if best is None:
         raise InvalidRequest("cursor", f"is no longer valid: {_CHANGED}, and its position is gone", _AGAIN)
@@ -312,18 +253,7 @@ def _position(document: Outline, place: int) -> Place:
     return Place(place - len(word[0]) if word and not document.text[place].isspace() else place)
 
 
-def _check_number(sign: bytes) -> str:
-    return f"{int.from_bytes(sign, 'big') % _CHECK_NUMBERS:06}"
-
-
-def _sign(text: str, place: int) -> bytes:
-    words = text[place : place + 2 * _SIGN_CHARACTERS].split()
-    return zlib.crc32(" ".join(words)[:_SIGN_CHARACTERS].encode("utf-8", "surrogatepass")).to_bytes(4, "big")
-
-
-def _page(address: str) -> bytes:
-    return hashlib.sha256(address.partition("#")[0].encode("utf-8", "surrogatepass")).digest()[:3]
-
-
-def _check(body: bytes) -> bytes:
-    return hashlib.sha256(b"groundwire cursor" + body).digest()[:3]
+def _check(text: str, place: int) -> str:
+    """Return a number of six digits for the words at a position."""
+    words = " ".join(text[place : place + 2 * _SIGN_CHARACTERS].split())[:_SIGN_CHARACTERS]
+    return f"{zlib.crc32(words.encode('utf-8', 'surrogatepass')) % _CHECK_NUMBERS:06}"

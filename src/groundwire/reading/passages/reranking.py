@@ -33,28 +33,17 @@ _MODEL_PASSAGES: Final = 60  # passages ordered by the linear model
 _MIN_SHARE: Final = 0.03  # share of the best score by BM25; lower ones are not reordered
 _MIN_MODEL_SCORE: Final = 0.05  # score of the last of the reordered passages; the best has 1
 _WEIGHTS: Final = (
-    1.72,  # the logarithm of the score by BM25, as a share of the highest
-    1.07,  # the score by BM25 of the passage without its context
-    1.12,  # coverage of the query by the passage,
-    1.43,  # with its headings,
-    1.16,  # by its section,
-    1.77,  # by the passage before it, as far as it is missing here,
-    1.11,  # by the one before that,
-    1.08,  # by the next one,
-    1.23,  # and by the one after that
-    0.70,  # share of the words of the query
-    -0.66,  # where the first of them is, as a share of the passage
-    0.44,  # the logarithm of the number of words that are not of the query
-    -0.24,  # words, as a share of 60
-    -0.88,  # share of the targets of links
-    0.63,  # position on the page
-    -0.37,  # begins with a heading
-    1.07,  # is a table row
-    -0.24,  # begins with an entry of a list
-    0.35,  # has emphasis
-    -0.55,  # has a question
-    0.69,  # has a number
+    1.99,  # the logarithm of the score by BM25, as a share of the highest
+    1.64,  # coverage of the query by the passage,
+    1.67,  # with its headings,
+    1.47,  # by the passage before it, as far as it is missing here,
+    0.95,  # and by the next one
+    1.16,  # share of the words of the query
+    0.44,  # position on the page
+    1.14,  # is a table row
+    0.62,  # has a number
 )
+_MIN_TIMES: Final = 0.6  # of a word of the query, or words related to it, that a passage has
 _LENGTH_WEIGHT: Final = 0.6  # of the logarithm of the size: of two passages, the shorter leaves room for a third
 _MARKER_LENGTH: Final = 25  # characters that a passage takes beside its text
 _SCALE: Final = 4.0  # how much more the sum of the features has to be for e times the score
@@ -138,7 +127,7 @@ def rank(document: Outline, query: str, ranker: Ranker | None = None) -> list[Ra
         middle, highest = median(scores), max(scores)
         width = (highest - middle) or 1.0
         more = {row.number: max(0.0, score - middle) / width for row, score in zip(best, scores, strict=True)}
-        return [replace(row, score=round(row.score / best[0].score + more.get(row.number, 0.0), 4)) for row in rows]
+        return [replace(row, score=round(row.score / best[0].score + more.get(row.number, 0.0), 6)) for row in rows]
     least, width = min(scores), max(scores) / 2 - min(scores) / 2  # halves, for their difference may be infinite
     shares = [(score / 2 - least / 2) / width + _MIN_RANKER_SCORE if width else 1.0 for score in scores]
     again = {row.number: share for row, share in zip(best, shares, strict=True)}
@@ -176,8 +165,33 @@ def features(document: Outline, rows: Sequence[Ranked], matches: Matches) -> dic
     best = sorted(rows, key=lambda row: (-row.score, row.number))[:_MODEL_PASSAGES]
     if not best or not best[0].score:
         return {}
-    evidence, top = _Evidence(document, rows, matches), best[0].score
-    return {row.number: evidence.features(row.number, row.score / top) for row in best if row.score > _MIN_SHARE * top}
+    top, weights, known = best[0].score, matches.weights, dict[int, tuple[float, ...]]()
+    total, content = sum(weights.values()) or 1.0, [word for word in weights if not is_common(word)]
+
+    def coverage(*places: Mapping[str, float]) -> float:
+        words = set[str]().union(*places)
+        return sum(weights[word] * min(1.0, max(hits.get(word, 0.0) for hits in places)) for word in words) / total
+
+    def beside(number: int, step: int) -> Mapping[str, float]:
+        other = number + step
+        near = 0 <= other < len(rows) and rows[other].passage.path == rows[number].passage.path
+        return matches.hits[other] if near else {}
+
+    for row in best:
+        if row.score > _MIN_SHARE * top:
+            number, passage, hits = row.number, row.passage, matches.hits[row.number]
+            known[number] = (
+                math.log(row.score / top + 0.02),
+                coverage(hits),
+                coverage(hits, *(matches.above[heading] for heading in passage.path)),
+                coverage({word: times for word, times in beside(number, -1).items() if word not in hits}),
+                coverage(beside(number, 1)),
+                sum(hits.get(word, 0.0) >= _MIN_TIMES for word in content) / (len(content) or 1),
+                passage.start / len(document.text),
+                float(passage.head >= 0),
+                float(any(map(str.isdigit, matches.texts[number]))),
+            )
+    return known
 
 
 def reordered(document: Outline, rows: list[Ranked], matches: Matches) -> list[Ranked]:
@@ -208,75 +222,3 @@ def worth(vector: Sequence[float], size: int, weights: Sequence[float] = _WEIGHT
     """
     total = sum(weight * feature for weight, feature in zip(weights, vector, strict=True))
     return total - _LENGTH_WEIGHT * math.log(size + _MARKER_LENGTH)
-
-
-class _Evidence:
-    """What the linear model knows of the passages of a page."""
-
-    def __init__(self, document: Outline, rows: Sequence[Ranked], matches: Matches) -> None:
-        self._text = document.text
-        self._rows = rows
-        self._matches = matches
-        self._total = sum(matches.weights.values()) or 1.0
-        self._content = frozenset(word for word in matches.weights if not is_common(word))
-        self._mean = sum(map(len, matches.rows)) / (len(matches.rows) or 1) or 1.0
-        sections: dict[tuple[int, ...], dict[str, float]] = {}
-        for row, hits in zip(rows, matches.hits, strict=True):
-            section = sections.setdefault(row.passage.path, {})
-            for word, times in hits.items():
-                section[word] = max(section.get(word, 0.0), times)
-        self._sections = {path: self._coverage(section) for path, section in sections.items()}
-
-    def _coverage(self, hits: Mapping[str, float]) -> float:
-        weights = self._matches.weights
-        return sum(weights[word] * min(1.0, times) for word, times in hits.items()) / self._total
-
-    def _beside(self, number: int, step: int) -> Mapping[str, float]:
-        """Return the words of the query in a passage around one in the same section."""
-        other = number + step
-        if 0 <= other < len(self._rows) and self._rows[other].passage.path == self._rows[number].passage.path:
-            return self._matches.hits[other]
-        return {}
-
-    def features(self, number: int, share: float) -> tuple[float, ...]:
-        """Return the features of a passage, in the order of the weights.
-
-        Args:
-            number: Its index on the page.
-            share: Its score by BM25, as a share of the highest.
-        """
-        matches, passage = self._matches, self._rows[number].passage
-        text, row, hits = matches.texts[number], matches.rows[number], matches.hits[number]
-        context_hits = dict(hits)
-        for others in (*(matches.above[heading] for heading in passage.path), matches.in_heads[passage.head]):
-            for word, times in others.items():
-                context_hits[word] = max(context_hits.get(word, 0.0), times)
-        size = 0.5 + 0.5 * len(row) / self._mean
-        own = sum(matches.weights[word] * times * 3 / (times + 2 * size) for word, times in hits.items())
-        before = {word: times for word, times in self._beside(number, -1).items() if word not in hits}
-        places = [at for at, term in enumerate(row) if any(word in self._content for word in matches.kin.get(term, ()))]
-        source = self._text[passage.start : passage.end]
-        new = sum(1 for term in self._rows[number].terms if term not in matches.kin and not is_common(term))
-        return (
-            math.log(share + 0.02),
-            own / self._total,
-            self._coverage(hits),
-            self._coverage(context_hits),
-            self._sections[passage.path],
-            self._coverage(before),
-            self._coverage(self._beside(number, -2)),
-            self._coverage(self._beside(number, 1)),
-            self._coverage(self._beside(number, 2)),
-            sum(1 for word in self._content if hits.get(word, 0.0) >= 0.6) / (len(self._content) or 1),
-            places[0] / len(row) if places else 1.0,
-            math.log1p(new),
-            min(len(row), 60) / 60,
-            1 - len(text) / len(source),
-            passage.start / len(self._text),
-            float(source.startswith("#")),
-            float(passage.head >= 0),
-            float(source.lstrip(" >")[:2] in ("- ", "* ", "+ ")),
-            float("**" in source),
-            float("?" in text),
-            float(any(map(str.isdigit, text))),
-        )

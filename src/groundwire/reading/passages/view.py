@@ -21,7 +21,7 @@ from groundwire.reading.passages.excerpts import (
     wants_links,
 )
 from groundwire.reading.passages.outline import Outline
-from groundwire.reading.passages.pagination import Cursor, Place, cut_piece, resolve
+from groundwire.reading.passages.pagination import MAX_FIND, Place, cursor_at, cut_piece, resolve
 from groundwire.reading.passages.reranking import Ranker, rank
 from groundwire.reading.passages.terms import readable_run
 from groundwire.reading.passages.token_budget import CountTokens, TextBudget
@@ -38,10 +38,8 @@ _EXCERPTS_LENGTH: Final = 4_000  # characters of excerpts by default
 _BEGINNING_LENGTH: Final = 1_500  # characters of the page's beginning, if nothing was found
 _LISTED_PASSAGES: Final = 3  # passages listed when the whole page is shown
 _ANY_EXCERPTS: Final = (Excerpt(start=0, end=0, text=""),)  # a stand-in when there are excerpts
-_CURSOR_CHARACTER: Final = "0x"  # in place of a character of a cursor with a text to find: a token at least
 _CONTENT_MARK: Final = "x"  # in place of the content, so that surrounding newlines do not merge
-_MAX_CURSOR_LENGTH: Final = 3_000
-_MAX_FIND_LENGTH: Final = 500  # characters of a search text
+_MAX_CURSOR_LENGTH: Final = 6_100  # of one with the longest text to find
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +105,7 @@ def check_ask(
         room=TextBudget(characters=characters, tokens=tokens, count=count_tokens),
         query=None if query is None else _check_text("query", query, MAX_QUERY, "Pass what you want to know."),
         cursor=cursor.strip() if isinstance(cursor, str) else None,
-        find=None if find is None else _check_text("find", find, _MAX_FIND_LENGTH, "Pass the words to find."),
+        find=None if find is None else _check_text("find", find, MAX_FIND, "Pass the words to find."),
         around=around,
         ranker=ranker,
     )
@@ -202,7 +200,7 @@ def view(page: Page, ask: Ask) -> Page:
         return views.occurrences(ask.find, Place(0))
     if ask.cursor is None:
         return views.piece(Place(0))
-    place = resolve(ask.cursor, page.final_url or page.url, document)
+    place = resolve(ask.cursor, document)
     return views.occurrences(place.find, place) if place.find else views.piece(place)
 
 
@@ -236,7 +234,7 @@ class _ViewMaker:
         warnings = (*place.warnings, *warnings)
         cut = cut_piece(document, place.start, room or self._room(warnings, start=place.start), place.stop)
         end = len(document.text)
-        following = self._cursor(cut.end) if cut.end < end and document.text[cut.end :].strip() else None
+        following = cursor_at(document, cut.end) if cut.end < end and document.text[cut.end :].strip() else None
         return self._page_with(
             cut.content,
             warnings,
@@ -275,7 +273,7 @@ class _ViewMaker:
                 f"{excerpt(phrase, 80)!r} is not on this page{more}; this is the page's beginning",
             )
             return self._beginning(*warnings, match_count=len(all_matches))
-        longest = _CURSOR_CHARACTER * len(self._cursor(len(document.text), phrase))
+        longest = cursor_at(document, len(document.text), phrase)
         room = self._room(place.warnings, excerpts=_ANY_EXCERPTS, match_count=len(all_matches), next_cursor=longest)
         fitting = self._fitting(matches, room)
         if fitting:
@@ -290,7 +288,7 @@ class _ViewMaker:
             place.warnings,
             matches=tuple(fitting),
             match_count=len(all_matches),
-            next_cursor=self._cursor(further[0].start, phrase) if further else None,
+            next_cursor=cursor_at(document, further[0].start, phrase) if further else None,
         )
 
     def _fitting(self, matches: list[Match], room: TextBudget) -> list[Match]:
@@ -327,9 +325,6 @@ class _ViewMaker:
         update |= {"content": content, "content_length": len(content), "warnings": (*self._page.warnings, *warnings)}
         return self._page.model_copy(update=update)
 
-    def _cursor(self, place: int, find: str = "") -> str:
-        return str(Cursor.of(self._page.final_url or self._page.url, self._document, place, find))
-
     def _room_of_all(self) -> TextBudget | None:
         """Return the limit for the content of a whole page; None if the surrounding text exceeds it."""
         try:
@@ -348,7 +343,7 @@ class _ViewMaker:
         if self._ask.around is None or room.tokens is None:
             return room
         defaults: dict[str, object] = {"truncated": True, "content": _CONTENT_MARK}
-        defaults["next_cursor"] = self._cursor(len(self._document.text))
+        defaults["next_cursor"] = cursor_at(self._document, len(self._document.text))
         defaults["warnings"] = (*self._page.warnings, *warnings)
         frame = room.tokens_of(self._ask.around(self._page.model_copy(update=defaults | fields)))
         if room.tokens <= frame:

@@ -8,7 +8,7 @@ answers, over their API (https://api.stackexchange.com/docs).
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from html import unescape
 from typing import Any, Final
 
@@ -47,10 +47,6 @@ _STACK_EXCHANGE: Final = "https://api.stackexchange.com/2.3"
 _MAX_ANSWERS: Final = 30  # answers
 _NUMBER: Final = "[0-9]{1,12}"
 _NO_SITES: Final = frozenset({"api", "area51", "chat", "data", "stackauth"})  # subdomains without questions
-_ORIGINALS: Final = (
-    ".items;question.closed_details;closed_details.original_questions;original_question.question_id;"
-    "original_question.title"
-)
 
 
 def item(page: PageAddress) -> Steps | None:
@@ -280,7 +276,6 @@ def _question(page: PageAddress, number: str, answer_number: str, linked: Sequen
     first = [row for row in linked_rows if row.get("body")][:1]
     first = [row for row in first if text(row, "question_id") in {"", number}]
     answers = first + [row for row in answers if not first or text(row, "answer_id") != answer_number]
-    originals = yield from _originals(page, question_row)
     count = question_row.get("answer_count")
     parts = [
         heading(1, title),
@@ -291,7 +286,6 @@ def _question(page: PageAddress, number: str, answer_number: str, linked: Sequen
             f"tags: {', '.join(map(str, question_row.get('tags') or ()))}",
             f"closed: {text(question_row, 'closed_reason')}" if question_row.get("closed_reason") else "",
         ),
-        facts(originals),
         html(need(question_row, "body"), below=1),
     ]
     for row in answers:
@@ -307,29 +301,6 @@ def _question(page: PageAddress, number: str, answer_number: str, linked: Sequen
         missing=missing,
         warnings=("comments are not part of the text",),
     )
-
-
-def _originals(
-    page: PageAddress, question_row: dict[str, Any]
-) -> Generator[tuple[SiteRequest, ...], tuple[Any, ...], list[tuple[str, str]]]:
-    """Ask what a question is a duplicate of. No filter of the API's own has it, and one is made with a request."""
-    if "duplicate" not in text(question_row, "closed_reason").lower():
-        return []
-    details, what = question_row.get("closed_details"), "the question that it is a duplicate of"
-    if details is None:
-        make = {"base": "none", "include": _ORIGINALS, "unsafe": "false"}
-        (filter_response,) = yield (SiteRequest(url=f"{page.api}/filters/create", params=make, optional=what),)
-        if not (name := text(filter_response, "items", 0, "filter")):
-            return []
-        params = {"site": _site(page), "filter": name}
-        at = f"{page.api}/questions/{need(question_row, 'question_id', kind=int)}"
-        (details_response,) = yield (SiteRequest(url=at, params=params, optional=what),)
-        details = next(iter(_listed(details_response, "items")), {}).get("closed_details")
-    originals = _listed(details, "original_questions")
-    return [
-        (f'Duplicate of "{unescape(text(row, "title"))}"', f"{page.url.origin}/q/{text(row, 'question_id')}")
-        for row in originals
-    ]
 
 
 def _answer(row: dict[str, Any], *, linked: bool) -> list[SitePart]:

@@ -25,7 +25,6 @@ from groundwire.reading.sites.site import (
 __all__ = ["GITHUB"]
 
 _API: Final = "https://api.github.com"
-_REF: Final = "(?:refs/(?:heads|tags)/)?[^/]+"
 _NUMBER: Final = "[0-9]{1,12}"
 _SHA: Final = "[0-9a-f]{7,40}"
 _HTML_TYPE: Final = "application/vnd.github.html+json"

@@ -1,12 +1,12 @@
 """reStructuredText as HTML, for descriptions of packages (https://docutils.sourceforge.io/docs/ref/rst/restructuredtext.html).
 
-It has what such texts use: sections, lists, links, code, notes and tables. Pictures, comments and tables of contents
-are left out. Nothing is an error: what is no markup stays as text. The work is linear in the length of the text.
+It has what such texts use: sections, lists, links, code and notes; a table stays as it is drawn. Pictures, comments and
+tables of contents are left out. Nothing is an error: what is no markup stays as text. The work is linear in the length
+of the text.
 """
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,12 +22,9 @@ _DIRECTIVE: Final = re.compile(r"(?:\|([^|]{1,200})\|\s+)?([\w+.-]{1,60}(?::[\w+
 _TARGET: Final = re.compile(r"(?:\.\.\s+__:|\.\.\s+_(`[^`]{1,300}`|(?:\\:|[^:`]){1,300}):|(__))(?:\s+(\S.*))?")
 _NOTE: Final = re.compile(r"\[([#*]?[\w.-]{0,60})\]\s+(.*)")
 _OPTION: Final = re.compile(r":([\w-]{1,60}):(?:\s+(.*))?")
-_FIELD: Final = re.compile(r":([^:\s`](?:[^:\n`]{0,100}[^:\s`])?):(?:\s+|$)")
 _BULLET: Final = re.compile(r"[*+\-\u2022\u2023](?:\s+|$)")
 _NUMBER: Final = re.compile(r"\(?(?:\d{1,9}|[A-Za-z]|[ivxlcdm]{1,9}|#)[.)](?:\s+)(?=\S)")
-_FLAG: Final = re.compile(r"((?:--?|/)[A-Za-z?][\w=<>\[\], /-]{0,200}?)(?:\s{2,}(\S.*)|$)")
-_SIMPLE_TABLE: Final = re.compile(r"=+(?:\s+=+)+")
-_GRID: Final = re.compile(r"\+(?:[-=]+\+)+")
+_TABLE_BORDER: Final = re.compile(r"=+(?:\s+=+)+|\+(?:[-=]+\+)+")
 _ASIDES: Final = frozenset(
     {"admonition", "attention", "caution", "danger", "error", "hint", "important", "note", "seealso", "tip", "warning"}
 )
@@ -137,10 +134,9 @@ def _block(lines: Sequence[str], at: int, names: _NameTable, depth: int) -> tupl
         return _explicit(line, match[1] or "", body, names, depth), end
     if (match := _TARGET.fullmatch(line)) and not _ADORNMENT.fullmatch(line):
         return "", at + 1
-    if _SIMPLE_TABLE.fullmatch(line):
-        return _simple_table(lines, at, names)
-    if _GRID.fullmatch(line):
-        return _grid(lines, at, names, depth)
+    if _TABLE_BORDER.fullmatch(line):
+        rows = _run(lines, at, bool)
+        return _code(rows), at + len(rows)
     if _ADORNMENT.fullmatch(line):
         if following and at + 2 < len(lines) and lines[at + 2][:2] == line[:2] and _ADORNMENT.fullmatch(lines[at + 2]):
             return _heading(following, line[0] * 2, names), at + 3
@@ -157,8 +153,6 @@ def _block(lines: Sequence[str], at: int, names: _NameTable, depth: int) -> tupl
     for marker, tag in ((_BULLET, "ul"), (_NUMBER, "ol")):
         if marker.match(line):
             return _list(lines, at, marker, tag, names, depth)
-    if _FIELD.match(line) or _FLAG.fullmatch(line):
-        return _fields(lines, at, names, depth)
     return _paragraph(lines, at, names, depth)
 
 
@@ -205,21 +199,6 @@ def _list(
     return f"<{tag}>{''.join(items)}</{tag}>", at
 
 
-def _fields(lines: Sequence[str], at: int, names: _NameTable, depth: int) -> tuple[str, int]:
-    """Return fields (`:name: value`) or options of a command, each with what is said of it."""
-    items: list[str] = []
-    while at < len(lines) and lines[at]:
-        if match := _FIELD.match(lines[at]):
-            name, first = _inline(match[1], names), lines[at][match.end() :]
-        elif option := _FLAG.fullmatch(lines[at]):
-            name, first = f"<code>{escape(option[1].strip())}</code>", option[2] or ""
-        else:
-            break
-        body, at = _body(lines, at + 1)
-        items.append(f"<dt>{name}</dt><dd>{_blocks([first, *body], names, depth + 1)}</dd>")
-    return f"<dl>{''.join(items)}</dl>", at
-
-
 def _explicit(line: str, content: str, body: list[str], names: _NameTable, depth: int) -> str:
     """Return a directive or a footnote; nothing of targets, replacements and comments."""
     if match := _NOTE.fullmatch(content):
@@ -232,18 +211,17 @@ def _explicit(line: str, content: str, body: list[str], names: _NameTable, depth
     while body and (option := _OPTION.fullmatch(body[0])):
         options[option[1]] = option[2] or ""
         body = body[1:]
+    if name == "csv-table":
+        return _code([*filter(None, [options.get("header", ""), *body])])
     if name in _CODE:
         return _code(body or [argument], argument if body and name not in {"math", "parsed-literal"} else "")
     if name in _IGNORED_DIRECTIVES:
         return ""
-    inner = "" if name == "csv-table" else _blocks(body, names, depth + 1)
+    inner = _blocks(body, names, depth + 1)
     title = f"<p><b>{_inline(argument, names)}</b></p>" if argument else ""
     if name in _ASIDES:
         title = title if name == "admonition" else f"<p><b>{name.capitalize()}</b></p><p>{_inline(argument, names)}</p>"
         return f"<blockquote>{title}{inner}</blockquote>"
-    if name == "csv-table":
-        rows = list(csv.reader([options["header"], *body] if "header" in options else body))
-        return title + _table([[_inline(cell, names) for cell in row] for row in rows], "header" in options)
     if name == "list-table":
         cells = [re.findall(r"<li>(.*?)</li>", row, re.DOTALL) for row in inner.split("<li><ul>")[1:]]
         return title + _table(cells, options.get("header-rows", "0") != "0")
@@ -257,50 +235,6 @@ def _table(rows: Sequence[Sequence[str]], heads: int) -> str:
         for tag in ("th" if number < heads else "td",)
     )
     return f"<table>{''.join(markup)}</table>"
-
-
-def _simple_table(lines: Sequence[str], at: int, names: _NameTable) -> tuple[str, int]:
-    """Return a table whose columns are under lines of `=`."""
-    border = lines[at]
-    starts = [column.start() for column in re.finditer("=+", border)]
-    spans = list(zip(starts, [*starts[1:], None], strict=True))
-    rows: list[list[str]] = []
-    heads, end = 0, at + 1
-    while end < len(lines):
-        line = lines[end]
-        end += 1
-        if _SIMPLE_TABLE.fullmatch(line):
-            if end >= len(lines) or not lines[end]:
-                break
-            heads = len(rows)
-        elif line and not set(line) <= {"-", " "}:
-            cells = [line[start:stop].strip() for start, stop in spans]
-            if rows and not cells[0] and len(rows) > heads:
-                rows[-1] = [" ".join(filter(None, pair)) for pair in zip(rows[-1], cells, strict=True)]
-            else:
-                rows.append(cells)
-    return _table([[_inline(cell, names) for cell in row] for row in rows], heads), end
-
-
-def _grid(lines: Sequence[str], at: int, names: _NameTable, depth: int) -> tuple[str, int]:
-    """Return a table that is drawn with lines; one with spanned cells stays as it is drawn."""
-    drawn = _run(lines, at, lambda line: line[:1] in {"+", "|"})
-    bars = [place for place, char in enumerate(drawn[0]) if char == "+"]
-    rows: list[list[list[str]]] = []
-    heads = 0
-    cells: list[list[str]] = [[] for _ in bars[1:]]
-    for line in drawn[1:]:
-        if any(line[place : place + 1] not in {"|", "+"} for place in bars):
-            return _code(drawn), at + len(drawn)
-        if _GRID.fullmatch(line):
-            rows.append(cells)
-            cells = [[] for _ in bars[1:]]
-            heads = len(rows) if "=" in line else heads
-        else:
-            for cell, start, stop in zip(cells, bars, bars[1:], strict=False):
-                cell.append(line[start + 2 : stop].rstrip())
-    blocks = [[_blocks(cell, names, depth + 1) for cell in row] for row in rows]
-    return _table(blocks, heads), at + len(drawn)
 
 
 def _inline(source: str, names: _NameTable) -> str:

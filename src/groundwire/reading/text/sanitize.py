@@ -25,6 +25,7 @@ __all__ = [
     "clean_text",
     "hygiene_warnings",
     "is_plain",
+    "lower",
     "lower_ascii",
     "occurrences",
     "strip_controls",
@@ -80,7 +81,7 @@ def strip_controls(text: str, *, plain: bool = False) -> str:
     if any(sign in text for sign in _BEGINNINGS):
         text = _ESCAPES.sub("", text)
     try:
-        encoded = text.encode().translate(None, _C0)
+        encoded = _C1.sub(b"", text.encode().translate(None, _C0))
     except UnicodeEncodeError:
         return _CONTROLS.sub("", text)
     return encoded.decode() if is_plain(encoded) else _CONTROLS.sub("", text)
@@ -102,6 +103,11 @@ def is_plain(encoded: bytes) -> bool:
     if b"\xc2" in others and _C1.search(others) is not None:
         return False
     return not any(rare in others and mark in others for rare, mark in _RARE_MARKS)
+
+
+def lower(text: str) -> str:
+    """Return a text in lower case, letter by letter: the Turkish dotted capital has one, too."""
+    return text.replace("\u0130", "i").lower()
 
 
 def lower_ascii(text: str) -> str:

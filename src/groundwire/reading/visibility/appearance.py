@@ -14,7 +14,7 @@ from typing import Final
 
 from turbohtml import Document, Element, Node, Text
 
-from groundwire.reading.css.cascade import Styles
+from groundwire.reading.css.cascade import Kind, Row, Styles
 from groundwire.reading.css.values import pixels, ratio
 from groundwire.reading.html.math import image_formula
 from groundwire.reading.visibility.hidden_styles import BLOCKS
@@ -25,7 +25,6 @@ _MAX_MARK: Final = 12  # characters of a text that is raised or lowered as a mar
 _SMALL_RATIO: Final = 0.9  # of the font size around
 _MIN_SHIFT: Final = 2.0  # pixels
 _MAX_PIECES: Final = 50  # strings of an element that are looked at
-_LETTERED: Final = re.compile(r"(?:lower|upper)-(?:alpha|latin|roman)")
 _LIST_TYPES: Final[Mapping[str, str]] = {
     "lower-alpha": "a", "lower-latin": "a", "upper-alpha": "A", "upper-latin": "A", "lower-roman": "i",
     "upper-roman": "I",
@@ -34,20 +33,24 @@ _PRESERVED: Final = frozenset({"pre", "pre-wrap", "pre-line", "break-spaces"})
 _BOX_DISPLAY: Final = re.compile(r"(?:block|flex|grid|table|table-row|list-item)")
 
 
-def write_appearance(document: Document, styles: Styles) -> tuple[tuple[Text, Text], ...]:
+def write_appearance(
+    document: Document, styles: Styles, rows: Iterable[Row], styles_by_kind: Mapping[Kind, Mapping[str, str]]
+) -> tuple[tuple[Text, Text], ...]:
     """Write what a page says by its styles, pictures and boxes.
 
     Args:
         document: The page, without invisible parts; modified in place.
         styles: Its styles.
+        rows: The elements with styles.
+        styles_by_kind: The styles of all kinds in the rows.
 
     Returns:
         The texts before and after each picture with a description that is not written.
     """
     _write_generated(styles)
-    for element in list(styles.declaring(_gives_meaning)):
-        style, text = styles.get(element), _beginning(element)
-        if not text:
+    telling = {key for key, style in styles_by_kind.items() if _gives_meaning(style)}
+    for element, key, style in rows if telling else ():
+        if key not in telling or not (text := _beginning(element)):
             continue
         if (name := _script_of(element, style, text)) and element.closest("sup, sub, pre") is None:
             element.wrap_children(Element(name))
@@ -90,17 +93,16 @@ def _has_section(heading: Element) -> bool:
     return False
 
 
-def _gives_meaning(name: str, value: str) -> bool:
-    """Return whether a declaration may give a text another meaning."""
-    if name == "vertical-align":
-        return value not in {"baseline", "initial", "inherit", "unset"} and not value.startswith("0")
-    if name == "text-decoration-line":
-        return value == "line-through"
-    if name == "list-style-type":
-        return value in _LIST_TYPES
-    if name == "top":
-        return value.startswith("-")
-    return name == "white-space" and value in _PRESERVED
+def _gives_meaning(style: Mapping[str, str]) -> bool:
+    """Return whether a style may give a text another meaning."""
+    align = style.get("vertical-align", "0")
+    return (
+        (align[0] != "0" and align not in {"baseline", "initial", "inherit", "unset"})
+        or style.get("text-decoration-line") == "line-through"
+        or style.get("list-style-type") in _LIST_TYPES
+        or style.get("top", "").startswith("-")
+        or style.get("white-space") in _PRESERVED
+    )
 
 
 def _beginning(element: Element) -> str:
@@ -371,17 +373,12 @@ def _gutter(pre: Element) -> Element | None:
 
 
 def _counts_up(element: Element) -> bool:
-    """Return whether the whole text of an element is at least two consecutive numbers."""
-    last: int | None = None
-    count = 0
-    for string in element.stripped_strings:
-        for word in string.split():
-            if not (word.isascii() and word.isdigit() and len(word) < 7) or (
-                last is not None and int(word) != last + 1
-            ):
-                return False
-            last, count = int(word), count + 1
-    return count > 1
+    """Return whether the text of an element is at least two consecutive numbers."""
+    words = _beginning(element).split()
+    if len(words) < 2 or not all(word.isascii() and word.isdigit() and len(word) < 7 for word in words):
+        return False
+    numbers = [*map(int, words)]
+    return numbers == list(range(numbers[0], numbers[0] + len(numbers)))
 
 
 _LABELED: Final = "[role=img][aria-label], img[alt], td svg[aria-label], th svg[aria-label]"
@@ -496,8 +493,8 @@ def prefer_spoken(drawings: Iterable[Element], hidden: dict[Element, str]) -> No
     """
     for drawing in drawings:
         for beside in _neighbors(drawing) if drawing not in hidden and drawing.parent is not None else ():
-            reason, spoken = hidden.get(beside, ""), _beginning(beside)
-            if (reason in _VISUAL_ONLY or not reason) and _says_same(spoken, drawing, unseen=bool(reason)):
+            reason = hidden.get(beside, "")
+            if (reason in _VISUAL_ONLY or not reason) and _says_same(beside, drawing, unseen=bool(reason)):
                 hidden.pop(beside, None)
                 drawing.extract()
                 break
@@ -510,15 +507,19 @@ def _neighbors(element: Element) -> Iterator[Element]:
             yield node
 
 
-def _says_same(spoken: str, drawing: Element, *, unseen: bool) -> bool:
+def _says_same(beside: Element, drawing: Element, *, unseen: bool) -> bool:
     """Return whether a text that is read out says what is drawn in pieces, or by an icon, and little else."""
+    strings = list(islice(drawing.strings, _MAX_PIECES))
+    drawn = "".join(strings)
+    is_icon = not drawn.strip()
+    if is_icon and not unseen:
+        return False
+    spoken = _beginning(beside)
     digits = "".join(filter(str.isdigit, spoken))
     if not digits or len(spoken) > _MAX_LABEL:
         return False
-    strings = list(islice(drawing.strings, _MAX_PIECES))
-    drawn = "".join(strings)
-    if not drawn.strip():  # an icon
-        return unseen and len(spoken.split()) <= _MAX_WORDS
+    if is_icon:
+        return len(spoken.split()) <= _MAX_WORDS
     if digits != "".join(filter(str.isdigit, drawn)):
         return False
     if not unseen:

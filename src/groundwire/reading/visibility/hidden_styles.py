@@ -13,10 +13,9 @@ from typing import Final, NamedTuple
 
 from turbohtml import Document, Element, SelectorSyntaxError
 
-from groundwire.reading.css.cascade import Styles
+from groundwire.reading.css.cascade import ANIMATED, Styles
 from groundwire.reading.css.colors import gradient_colors
 from groundwire.reading.css.rendered_size import (
-    PATH_NUMBER,
     TINY_FONT,
     TRANSFORMS,
     cuts_all,
@@ -25,7 +24,7 @@ from groundwire.reading.css.rendered_size import (
     may_be_tiny,
     moves,
 )
-from groundwire.reading.css.values import CALL, NUMBER, OUT_OF_FLOW, arguments, fraction, nested_levels, pixels, ratio
+from groundwire.reading.css.values import CALL, NUMBER, OUT_OF_FLOW, fraction, nested_levels, pixels, ratio
 
 __all__ = [
     "BLOCKS",
@@ -39,6 +38,7 @@ __all__ = [
     "is_boxed",
     "is_far",
     "is_flattened",
+    "is_plain",
     "is_shown_by",
     "offset",
     "other_states",
@@ -54,7 +54,6 @@ TINY_BOX: Final = 2.0
 INHERITED: Final = (
     "visibility",
     "font-size",
-    "font-size-adjust",
     "text-indent",
     "letter-spacing",
     "text-security",
@@ -73,9 +72,13 @@ _MIN_BLUR: Final = 10.0  # pixels
 _Z_BEHIND: Final = -10
 _SIDES: Final = (("left", "width"), ("right", "width"), ("top", "height"), ("bottom", "height"))
 _NO_BOX: Final = frozenset({"none", "table-column", "table-column-group"})
-_CLIPS: Final = frozenset({"hidden", "clip", "scroll", "auto", "overlay"})
 _CLIPPING_CONTAIN: Final = frozenset({"strict", "content", "paint"})
 """Values of `contain` that clip overflow."""
+_HEIGHTS: Final = frozenset(
+    {"height", "min-height", "aspect-ratio", "contain-intrinsic-size", "contain-intrinsic-height"}
+)
+"""The properties that give a box a height that its content does not."""
+_CLIPS: Final = frozenset({"hidden", "clip", "scroll", "auto", "overlay"})
 _TABLE: Final = frozenset({"table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption"})
 BLOCKS: Final = _TABLE | {
     "html", "body", "address", "article", "aside", "blockquote", "center", "dd", "details", "dialog", "dir", "div",
@@ -86,10 +89,20 @@ BLOCKS: Final = _TABLE | {
 _MOVES: Final = frozenset(
     {
         "left", "right", "top", "bottom", "z-index", "margin-left", "margin-top", "padding-left", "padding-top",
-        "border-left", "border-top", "translate", "transform", "offset-path",
+        "border-left", "border-top", "translate", "transform",
     }
 )  # fmt: skip
+_TELLING: Final = _MOVES | TRANSFORMS | {*INHERITED} | {
+    "position", "opacity", "clip", "clip-path", "filter", "mask-image", "zoom", "overflow-x", "overflow-y",
+    "content-visibility", "grid-template-rows", "contain", ANIMATED,
+}  # fmt: skip
+"""One of these is in each style that hides or moves something, but for values of `display`."""
 _RELATIVE_LENGTH: Final = re.compile(rf"({NUMBER})(?:%|[sld]?v[wh])")
+
+
+def is_plain(style: Mapping[str, str]) -> bool:
+    """Return whether a style, as a third of a page's, has nothing that hides or moves an element or its text."""
+    return _TELLING.isdisjoint(style) and style.get("display") not in _NO_BOX
 
 
 def is_boxed(tag: str, style: Mapping[str, str]) -> bool:
@@ -123,7 +136,7 @@ def _unpainted_by(style: Mapping[str, str]) -> str:
         return "clip"
     if "filter" in style and _is_filtered_out(style["filter"]):
         return "filter"
-    if "mask-image" in style and (_is_masked_out(style["mask-image"]) or _has_no_size(style.get("mask-size", ""))):
+    if "mask-image" in style and _is_masked_out(style["mask-image"]):
         return "mask"
     return ""
 
@@ -134,31 +147,30 @@ def _placed_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
         return "transform"
     if not _MOVES.isdisjoint(style) and _is_away(style):
         return "position"
-    if (zoom := ratio(style.get("zoom", "1"))) is not None and 0 < zoom <= TINY_FONT / 16:
+    if "zoom" in style and (zoom := ratio(style["zoom"])) is not None and 0 < zoom <= TINY_FONT / 16:
         return "size"
     if boxed and tag not in _TABLE and tag != "hr" and "table" not in style.get("display", "") and box_hidden(style):
         return "size"
-    if boxed and _is_contained(style):
+    if "contain" in style and boxed and _is_contained(style):
         return "contain"
-    indent = pixels(style.get("text-indent", ""), _FAR_RIGHT) or 0.0
-    return "text-indent" if boxed and style.get("overflow-x") in _CLIPS and indent >= _FAR_RIGHT else ""
+    if "text-indent" not in style or not boxed or style.get("overflow-x") not in _CLIPS:
+        return ""
+    return "text-indent" if (pixels(style["text-indent"], _FAR_RIGHT) or 0.0) >= _FAR_RIGHT else ""
 
 
 def _is_contained(style: Mapping[str, str]) -> bool:
     """Return whether a box has the height of nothing and clips its overflow, unless a flexible box stretches it."""
-    contained = set(style.get("contain", "").split())
-    clips = style.get("overflow-y") in _CLIPS or not _CLIPPING_CONTAIN.isdisjoint(contained)
-    if not clips or contained.isdisjoint({"strict", "size"}):
+    kinds = set(style["contain"].split())
+    if kinds.isdisjoint({"strict", "size"}) or not _HEIGHTS.isdisjoint(style):
         return False
-    return not style.keys() & {"height", "min-height"} and not (
-        style.get("position") in OUT_OF_FLOW and {"top", "bottom"} <= style.keys()
-    )
+    is_stretched = style.get("position") in OUT_OF_FLOW and {"top", "bottom"} <= style.keys()
+    return not is_stretched and (style.get("overflow-y") in _CLIPS or not _CLIPPING_CONTAIN.isdisjoint(kinds))
 
 
 def box_hidden(style: Mapping[str, str]) -> bool:
     """Return whether a box has no room for text and clips its overflow."""
-    clipped = not _CLIPPING_CONTAIN.isdisjoint(style.get("contain", "").split())
-    if not clipped and style.get("overflow-x") not in _CLIPS and style.get("overflow-y") not in _CLIPS:
+    clips = style.get("overflow-x") in _CLIPS or style.get("overflow-y") in _CLIPS
+    if not clips and _CLIPPING_CONTAIN.isdisjoint(style.get("contain", "").split()):
         return False
     for size, end in (("height", "bottom"), ("width", "right")):
         least = (pixels(style.get(name, "0"), 500.0) or 0.0 for name in (f"padding-{end}", f"min-{size}"))
@@ -189,8 +201,6 @@ def text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
         if (share is not None and share <= -_FAR_RATIO / 5) or (away is not None and away <= _FAR_LEFT):
             return True if boxed else None
         return False
-    if name == "font-size-adjust":
-        return (aspect := ratio(value)) is not None and aspect <= TINY_FONT / 32
     if name == "letter-spacing":
         spacing = pixels(value)
         return spacing is not None and (spacing <= -12 or spacing >= 500)
@@ -199,9 +209,11 @@ def text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
 
 def is_flattened(style: Mapping[str, str]) -> bool:
     """Return whether the lines of a box have no height, and overflow is clipped."""
-    value = style.get("line-height", "normal")
+    if "line-height" not in style or style.get("overflow-y") not in _CLIPS:
+        return False
+    value = style["line-height"]
     size = ratio(value) if pixels(value, 16.0) is None else pixels(value, 16.0)
-    if size is None or size > 0.1 or style.get("overflow-y") not in _CLIPS:
+    if size is None or size > 0.1:
         return False
     sizes = ("height", "min-height", "padding-top", "padding-bottom")
     return all((pixels(style.get(name, "0"), 500.0) or 0.0) <= TINY_BOX for name in sizes)
@@ -229,22 +241,17 @@ def _is_masked_out(value: str) -> bool:
     return bool(shades) and all(shade.alpha <= FAINT for shade in shades)
 
 
-def _has_no_size(size: str) -> bool:
-    return any((length := pixels(part, 100.0)) is not None and length <= 1 for part in arguments(size))
-
-
 def _is_away(style: Mapping[str, str]) -> bool:
     """Return whether an element is out of the scrollable area wherever those around it are, or behind everything."""
     position = style.get("position", "static")
-    if "offset-path" in style and any(float(x) <= _FAR_LEFT for x in PATH_NUMBER.findall(style["offset-path"])):
-        return True
     if position not in {"relative", "absolute", "fixed"}:
         return False
     placed, fixed = position != "relative", position == "fixed"
     if placed and (order := ratio(style.get("z-index", "0"))) is not None and order <= _Z_BEHIND:
         return True
     for side, size in _SIDES:
-        value = style.get(side, "")
+        if (value := style.get(side)) is None:
+            continue
         if (match := _RELATIVE_LENGTH.fullmatch(value)) is None:
             place, room = pixels(value), pixels(style.get(size, ""))
             if fixed and place is not None and room is not None and place < 0 and place + room <= 0:
@@ -262,9 +269,9 @@ def _is_away(style: Mapping[str, str]) -> bool:
 
 
 def offset(style: Mapping[str, str], *, boxed: bool) -> tuple[float, float] | None:
-    """Return by how many pixels an element is moved right and down; None if nothing moves it.
+    """Return by how many pixels an element is moved right and down; None if it is where the one around it is.
 
-    A length from the other edge counts only if it is far.
+    A length from the other edge counts only if it is far. What is out of the flow is elsewhere even without a length.
 
     Args:
         style: Its longhands.
@@ -288,7 +295,7 @@ def offset(style: Mapping[str, str], *, boxed: bool) -> tuple[float, float] | No
     if boxed:
         dx, dy = moves(style)
         x, y = x + dx, y + dy
-    return x, y
+    return (x, y) if x or y or style.get("position") in OUT_OF_FLOW else None
 
 
 def is_far(x: float, y: float) -> bool:

@@ -6,14 +6,14 @@ mode or an inner shadow changes is unknown.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
+from functools import lru_cache
 from itertools import islice
 from typing import Final
 
 from turbohtml import Document, Element, Node, Text
 
-from groundwire.reading.css.cascade import NO_STYLE, Styles
+from groundwire.reading.css.cascade import NO_STYLE, Kind, Row, Styles
 from groundwire.reading.css.colors import Color, alike, blend, color, gradient_colors
 from groundwire.reading.css.values import OUT_OF_FLOW, arguments, comma_parts, fraction, pixels, ratio
 from groundwire.reading.visibility.hidden_styles import FAINT, hidden_by
@@ -29,7 +29,6 @@ _ColorStyles = Mapping[Element, Mapping[str, str]]
 _WHITE: Final = Color(1.0, 1.0, 1.0, 1.0)
 _BLACK: Final = Color(0.0, 0.0, 0.0, 1.0)
 _CLEAR: Final = Color(0.0, 0.0, 0.0, 0.0)
-_DARK_GRAY: Final = Color(0.07, 0.07, 0.07, 1.0)
 _YELLOW: Final = Color(1.0, 1.0, 0.0, 1.0)
 _LINK: Final = Color(0.0, 0.0, 0.93, 1.0)
 _CONTROLS: Final = frozenset({"button", "input", "select", "textarea"})
@@ -38,20 +37,19 @@ _COLORS: Final = frozenset(
     {"color", "text-fill", "background-color", "background-image", "text-shadow", "text-stroke", "box-shadow",
      "color-scheme", "filter", "mix-blend-mode"}
 )  # fmt: skip
-_TOKENS: Final = re.compile(r"#[0-9a-f]{3,8}|(?<![\w-])(?:rgb|hsl)a?\([^()]*\)|(?<![\w-])[a-z]+(?![\w(-])")
 _ALTERING_FILTERS: Final = ("invert", "brightness", "contrast")
 _INHERITED_WORDS: Final = frozenset({"inherit", "unset", "currentcolor"})
 _OWN_COLOR: Final = "a[href], mark, button"
 """Elements with a default color in browsers."""
 _MAX_ANCESTORS: Final = 32  # ancestors that are looked at for a filter
 _MAX_SIBLINGS: Final = 50  # siblings that are looked at for a positioned background
+_FAR_SHADOW: Final = 150.0  # pixels; a shadow that is moved or blurred so far shows nothing
 _HUGE_BOX: Final = 3_000.0  # pixels; a box of this size fills any other
-_MAX_SHADOW_BEFORE: Final = 200.0  # pixels; a shadow farther to the left or above may be out of the page
-_MAX_SHADOW_AFTER: Final = 1_000.0  # pixels; the same for the right and below
-_MAX_SHADOW_BLUR: Final = 100.0  # pixels; a shadow as blurred as that is invisible
 
 
-def unreadable(document: Document, styles: Styles) -> tuple[dict[Element, bool], int]:
+def unreadable(
+    document: Document, styles: Styles, rows: Iterable[Row], styles_by_kind: Mapping[Kind, Mapping[str, str]]
+) -> tuple[dict[Element, bool], int]:
     """Return for each element that changes a color whether its text is indistinguishable from its background.
 
     White on white counts only if both are known: with external style sheets, that of boxes in `body` is not.
@@ -59,14 +57,12 @@ def unreadable(document: Document, styles: Styles) -> tuple[dict[Element, bool],
     Returns:
         The elements, and how many texts would be unreadable if what is unknown had the colors of a page without styles.
     """
-    rows = list(styles.items())
-    styles_by_kind = {kind: style for _, kind, style in rows}  # most elements share a few
     kinds = {kind: style for kind, style in styles_by_kind.items() if not _COLORS.isdisjoint(style)}
-    if not any(map(_could_hide, kinds.values())):
-        return {}, 0
     colors = {element: style for element, kind, style in rows if kind in kinds}
-    placed = any(style.get("position") in OUT_OF_FLOW for style in styles_by_kind.values())
-    look = _TextLook(colors, _Backdrop(styles, colors, dark=_is_dark(document, styles), placed=placed), kinds.values())
+    placed = {kind for kind, style in styles_by_kind.items() if style.get("position") in OUT_OF_FLOW}
+    spread = {kind for kind in placed if _is_spread(styles_by_kind[kind])}
+    covered = {e.parent for e, k, _ in rows if k in placed and (k in spread or e.tag in _MEDIA)} if placed else set()
+    look = _Contrast(styles, colors, covered, dark=_is_dark(document, styles))
     unknown_tags = {"html", "body"} if styles.incomplete else set[str]()
     states = {element: look.hides(element) for element in colors if element.tag not in unknown_tags}
     if any(states.values()):
@@ -81,17 +77,6 @@ def _is_dark(document: Document, styles: Styles) -> bool:
     root = document.root
     words = styles.get(root).get("color-scheme", "").split() if root is not None else ()
     return "dark" in words and "light" not in words
-
-
-def _could_hide(style: Mapping[str, str]) -> bool:
-    """Return whether a style may hide text: by its color, or by a background of the default one."""
-    if "color" in style or "text-fill" in style or "color-scheme" in style:
-        return True
-    paints = [style.get("background-color", ""), *_TOKENS.findall(style.get("background-image", ""))]
-    return any(
-        paint == "currentcolor" or ((shade := color(paint)) is not None and shade.alpha > 0 and alike(shade, _BLACK))
-        for paint in paints
-    )
 
 
 def _is_spread(style: Mapping[str, str]) -> bool:
@@ -111,25 +96,33 @@ def _is_unpainted(element: Element, style: Mapping[str, str]) -> bool:
     return faint or style.get("visibility") == "hidden" or hidden_by(element.tag, style, boxed=True) != ""
 
 
-class _Backdrop:
-    """Determines the background of a text.
+class _Contrast:
+    """Decides whether the text of elements is distinguishable from its background.
 
     Args:
         styles: All styles of the page.
-        given: The styles that change a color.
+        color_styles: The styles that change a color.
+        covered: The elements that a positioned one may cover, which is right in them.
         dark: Whether the page uses the browser's dark color scheme.
-        placed: Whether a style of the page positions anything.
     """
 
-    def __init__(self, styles: Styles, color_styles: _ColorStyles, *, dark: bool, placed: bool) -> None:
+    def __init__(
+        self, styles: Styles, color_styles: _ColorStyles, covered: Container[Node | None], *, dark: bool
+    ) -> None:
         self._styles = styles
         self._color_styles = color_styles
-        self.dark = dark
-        self.plain = _DARK_GRAY if dark else _WHITE
-        self.is_incomplete: bool = styles.incomplete or styles.without_sheets
+        self.doubtful = 0
+        """How many texts would be unreadable if what is unknown had the colors of a page without styles."""
+        self._dark = dark
+        self._back = None if styles.incomplete or dark else _WHITE
+        self._default = None if self._back is None or styles.without_sheets else _BLACK
         self._backs: dict[Element, Color | None] = {}
         self._paints: dict[tuple[int, str], Color | None] = {}
-        self._anything_placed = placed or bool(styles.box_styles)
+        self._colors: dict[Element, Color | None] = {}
+        self._covered = covered
+        self.filled: bool = any("text-fill" in style for style in color_styles.values())
+        """Whether any text has a color that is not its `color`."""
+        self._edged = any("text-shadow" in style or "text-stroke" in style for style in color_styles.values())
         self._palette: list[Color] | None = self._all_paints()
         self._like: dict[Color, bool] = {}
 
@@ -139,9 +132,9 @@ class _Backdrop:
         paints = {paint for style in styles.values() if (paint := self._painted(style, "")) is not None}
         if any(0 < paint.alpha < 0.95 for paint in paints):
             return None
-        return [*paints - {_CLEAR}, self.plain, _YELLOW]
+        return [*paints - {_CLEAR}, _WHITE, _YELLOW]
 
-    def may_be_like(self, front: Color) -> bool:
+    def _may_be_like(self, front: Color) -> bool:
         """Return whether any background of the page may be like a text's color; quicker than looking for its own."""
         if front.alpha < 1 or self._palette is None:
             return True
@@ -149,13 +142,13 @@ class _Backdrop:
             self._like[front] = any(alike(front, paint) for paint in self._palette)
         return self._like[front]
 
-    def behind(self, element: Element) -> Color | None:
+    def _behind(self, element: Element) -> Color | None:
         """Return the background color of an element's text; None if unknown."""
         back = self._at(element)
         own = self._of(element)
         if back is None or own is None or own.alpha >= 0.95:
             return back
-        lying = self._under(element, element.children)  # the text may be in any of the following children
+        lying = self._under(element, element, element.children)  # the text may be in any of the following children
         return lying and blend(lying, back)
 
     def _at(self, element: Element) -> Color | None:
@@ -165,7 +158,7 @@ class _Backdrop:
         while isinstance(node, Element) and node not in self._backs:
             path.append(node)
             node = node.parent
-        back = self._backs[node] if isinstance(node, Element) else None if self._styles.incomplete else self.plain
+        back = self._backs[node] if isinstance(node, Element) else self._back
         for step in reversed(path):
             back = self._backs[step] = self._over(step, back)
         return back
@@ -177,14 +170,14 @@ class _Backdrop:
             return shade
         if self._styles.incomplete and element.attr("class"):
             return None
-        lying = self._under(element, element.previous_siblings)
+        lying = self._under(element, element.parent, element.previous_siblings)
         if lying is None or lying.alpha >= 0.95:
             back = lying
         elif back is not None and lying is not _CLEAR:
             back = blend(lying, back)
         return back if shade is _CLEAR else back and blend(shade, back)
 
-    def shines_through(self, element: Element) -> bool:
+    def _shines_through(self, element: Element) -> bool:
         """Return whether a visible background is clipped to the text, as in headings with a gradient."""
         for node in (element, *element.ancestors):
             if (
@@ -192,14 +185,11 @@ class _Backdrop:
                 or (style := self._color_styles.get(node, NO_STYLE)).get("background-clip") != "text"
             ):
                 continue
-            paints = [color(style.get("background-color", "transparent"), dark=self.dark)]
+            paints = [color(style.get("background-color", "transparent"))]
             if (image := style.get("background-image", "none")) not in {"none", "initial"}:
-                paints = [*(gradient_colors(image, dark=self.dark) or (None,))]
-            back = self.behind(node.parent) if isinstance(node.parent, Element) else _WHITE
-            return any(
-                paint is None or (paint.alpha > FAINT and (back is None or not alike(blend(paint, back), back)))
-                for paint in paints
-            )
+                paints = [*(gradient_colors(image) or (None,))]
+            back = self._behind(node.parent) if isinstance(node.parent, Element) else _WHITE
+            return any(_stands_out(paint, back) for paint in paints)
         return False
 
     def _of(self, element: Element) -> Color | None:
@@ -216,7 +206,7 @@ class _Backdrop:
         if style.get("background-clip") == "text":
             return _CLEAR
         if (image := style.get("background-image", "none")) not in {"none", "initial"}:
-            shades = gradient_colors(image, dark=self.dark)
+            shades = gradient_colors(image)
             if not shades or any(shade.alpha < 0.95 or not alike(shade, shades[0]) for shade in shades):
                 return None
             return shades[0]
@@ -227,19 +217,17 @@ class _Backdrop:
             if tag in _CONTROLS:
                 return None
             return _YELLOW if tag == "mark" else _CLEAR
-        return color(value, dark=self.dark)
+        return self._shade(value)
 
-    def _under(self, element: Element, beside: Iterable[Node]) -> Color | None:
+    def _under(self, element: Element, around: Node | None, beside: Iterable[Node]) -> Color | None:
         """Return the color of a positioned element that covers the part around both; None if unknown.
 
         Pages place an image or a shade there below the text.
         """
-        if not self._anything_placed:
-            return _CLEAR
-        added = self._styles.box_styles.get(element, {})
+        added = self._styles.box_styles.get(element, NO_STYLE)
         if added.get("position") in OUT_OF_FLOW and _is_spread(added):
             return self._painted(added, "")
-        for sibling in islice(beside, _MAX_SIBLINGS):
+        for sibling in islice(beside, _MAX_SIBLINGS) if around in self._covered else ():
             if not isinstance(sibling, Element):
                 continue
             style = self._styles.get(sibling)
@@ -250,67 +238,34 @@ class _Backdrop:
                     return self._of(sibling)
         return _CLEAR
 
-
-class _TextLook:
-    """Decides whether the text of elements is distinguishable from its background."""
-
-    def __init__(self, color_styles: _ColorStyles, backdrop: _Backdrop, styles: Iterable[Mapping[str, str]]) -> None:
-        self._color_styles = color_styles
-        self._backdrop = backdrop
-        self.doubtful = 0
-        """How many texts would be unreadable if what is unknown had the colors of a page without styles."""
-        styles = list(styles)
-        self.filled: bool = any("text-fill" in style for style in styles)
-        """Whether any text has a color that is not its `color`."""
-        self._names = ("text-fill", "color") if self.filled else ("color",)
-        self._edged = any("text-shadow" in style or "text-stroke" in style for style in styles)
-        self._like: dict[tuple[Color, Color], bool] = {}
-        self._colors: dict[Element, Color | None] = {}
-        self._plain = _WHITE if backdrop.dark else _BLACK
-        self._default = None if backdrop.is_incomplete else self._plain
-
     def hides(self, element: Element) -> bool:
         """Return whether an element's own text is unreadable."""
-        front, back = self._front(element, self._names), None
-        if front is not None and self._color_styles.get(element, NO_STYLE).get("background-color") == "currentcolor":
-            return bool(element.text.strip()) and self._front(element, ("color",)) == front
-        if front is not None and front.alpha > FAINT and not self._backdrop.may_be_like(front):
+        front, back = self._front(element), None
+        style = self._color_styles.get(element, NO_STYLE)
+        if front is not None and style.get("background-color") == "currentcolor":
+            return self._color(element) == front and element.text.strip() != ""
+        if (front is None or front.alpha > FAINT) and not self._may_be_like(front or _BLACK):
             return False
         if front is None or front.alpha > FAINT:
-            back = self._backdrop.behind(element)
-            if not self._is_like(front or self._plain, back or self._backdrop.plain):
+            back = self._behind(element)
+            if not _is_lost(front or _BLACK, back or _WHITE):
                 return False
             if front is None or back is None or self._is_altered(element):
                 self.doubtful += any(isinstance(node, Text) and node.data.strip() != "" for node in element)
                 return False
-        elif self._backdrop.shines_through(element):
+        elif self._shines_through(element):
             return False
-        return not (self._edged and self._has_edges(element, back or self._backdrop.behind(element)))
-
-    def _is_like(self, front: Color, back: Color) -> bool:
-        """Return whether a color cannot be told from the one it is painted on; a page has few pairs of them."""
-        like = self._like.get((front, back))
-        if like is None:
-            like = self._like[front, back] = alike(blend(front, back), back)
-        return like
+        return not (self._edged and self._has_edges(element, back or self._behind(element)))
 
     def _is_altered(self, element: Element) -> bool:
         """Return whether a filter or a blend mode changes the colors after the text is painted."""
         around = (element, *islice(element.ancestors, _MAX_ANCESTORS))
         return any(_alters(self._color_styles.get(node, NO_STYLE)) for node in around if isinstance(node, Element))
 
-    def _front(self, element: Element, names: tuple[str, ...]) -> Color | None:
-        """Return the color of an element's text, from the first property that sets it; None if unknown."""
-        for name in names[:-1]:
-            node: object = element
-            while isinstance(node, Element):
-                value = self._color_styles.get(node, NO_STYLE).get(name, "")
-                if value in {"initial", "revert", "currentcolor"}:
-                    break
-                if value and value not in _INHERITED_WORDS:
-                    return self._shade(value)
-                node = node.parent
-        return self._color(element)
+    def _front(self, element: Element) -> Color | None:
+        """Return the color of an element's text; None if unknown."""
+        fill = self._inherited(element, "text-fill") if self.filled else ""
+        return self._color(element) if fill in {"", "currentcolor"} else self._shade(fill)
 
     def _color(self, element: Element) -> Color | None:
         """Return the color that `color` gives an element's text; linear, since no path is visited twice."""
@@ -334,23 +289,24 @@ class _TextLook:
         return shade
 
     def _shade(self, value: str) -> Color | None:
-        return color(value, dark=self._backdrop.dark)
+        """Return a color; None if it is unknown, as which half of `light-dark()` a dark page shows."""
+        return None if self._dark and "light-dark(" in value else color(value)
 
     def _has_edges(self, element: Element, back: Color | None) -> bool:
         """Return whether a shadow or an outline shows a text without color."""
-        own = self._front(element, ("color",))
-        for shadow in comma_parts(self._inherited(element, "text-shadow")):
-            words = arguments(shadow)
-            lengths = [length for word in words if (length := pixels(word)) is not None]
-            near = len(lengths) >= 2 and min(lengths[:2]) > -_MAX_SHADOW_BEFORE and max(lengths[:2]) < _MAX_SHADOW_AFTER
-            near = near and max(lengths[2:], default=0.0) < _MAX_SHADOW_BLUR
-            if near and self._stands_out(next(filter(None, map(self._shade, words)), own), back):
+        own, names = self._color(element), ("text-shadow", "text-stroke", "text-stroke-color")
+        shadow, *strokes = (self._inherited(element, name) for name in names)
+        stroke = " ".join(strokes)
+        for edge in (*comma_parts(shadow), stroke):
+            words = arguments(edge)
+            reach = max((abs(length) for word in words if (length := pixels(word)) is not None), default=_FAR_SHADOW)
+            if (
+                reach < _FAR_SHADOW
+                and (reach or edge != stroke)
+                and _stands_out(next(filter(None, map(color, words)), own), back)
+            ):
                 return True
-        stroke = arguments(self._inherited(element, "text-stroke"))
-        if max((width for word in stroke if (width := pixels(word)) is not None), default=0.0) <= 0:
-            return False
-        paints = (*stroke, self._inherited(element, "text-stroke-color"))
-        return self._stands_out(next(filter(None, map(self._shade, paints)), own), back)
+        return False
 
     def _inherited(self, element: Element, name: str) -> str:
         node: object = element
@@ -361,11 +317,18 @@ class _TextLook:
             node = node.parent
         return ""
 
-    @staticmethod
-    def _stands_out(shade: Color | None, back: Color | None) -> bool:
-        if shade is None or back is None:
-            return shade is None or shade.alpha > FAINT
-        return shade.alpha > FAINT and not alike(blend(shade, back), back)
+
+@lru_cache(maxsize=1024)
+def _is_lost(shade: Color, back: Color) -> bool:
+    """Return whether a color cannot be told from the one it is painted on; a page has few pairs of them."""
+    return alike(blend(shade, back), back)
+
+
+def _stands_out(shade: Color | None, back: Color | None) -> bool:
+    """Return whether a color that is painted, or an unknown one, can be told from what is behind it."""
+    if shade is None or back is None:
+        return shade is None or shade.alpha > FAINT
+    return shade.alpha > FAINT and not _is_lost(shade, back)
 
 
 def _alters(style: Mapping[str, str]) -> bool:

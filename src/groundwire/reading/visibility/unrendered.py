@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final
 
@@ -20,13 +20,13 @@ from groundwire.reading.html.semantics import is_task_box
 from groundwire.reading.visibility.hidden_styles import OtherState, other_states
 
 __all__ = [
-    "class_names",
     "drop_texts",
     "drop_unrendered",
-    "flatten_shadows",
     "is_cloaked",
     "is_marked",
     "keep_folded",
+    "place_shadows",
+    "take_shadows",
 ]
 
 _NEVER_SHOWN: Final = frozenset(
@@ -106,12 +106,8 @@ _MAX_MARK: Final = 4  # characters of the mark of a note
 _MIN_NOTE: Final = 15  # characters of what is read out with it
 _NO_TEXT: Final = re.compile(r"\s*(?:\Z|<iframe|<script|\[img|https?://\S*\s*\Z)", re.IGNORECASE)
 """A text to copy that is only for other pages."""
-_MAX_FORMULA: Final = 20_000  # characters and nodes of one that are compared with its source
-
-
-def class_names(document: Document) -> frozenset[str]:
-    """Return all class names of a page's elements."""
-    return frozenset(" ".join(set(map(str, document.xpath_iter("//*/@class", smart_strings=False)))).split())
+_MAX_FORMULA: Final = 20_000  # characters of one that are compared with its source
+_MAX_PIECES: Final = 10_000  # the same for its strings
 
 
 def drop_unrendered(document: Document) -> Counter[str]:
@@ -122,50 +118,28 @@ def drop_unrendered(document: Document) -> Counter[str]:
     """
     candidates = _unrendered(document)
     counts = Counter({"element": sum(map(_hides_text, candidates))})
-    formulas: dict[Element | None, str] = {None: ""}
+    sources: list[tuple[Element, Element]] = []
     for element in candidates:
         tag = element.tag
         if tag == "script":
             if (element.attr("type") or "").lower().startswith(_MATH_SCRIPT) and is_formula(element.text):
                 continue
-        elif tag == "annotation" and (element.attr("encoding") or "").lower() in _TEX:
-            if (math := element.closest("math")) is not None and math not in formulas:
-                outer = _outermost(math)
-                if outer not in formulas:
-                    formulas[outer] = _visible_formula(outer)
-                formulas[math] = formulas[outer]
-            if is_formula(element.text, formulas[math]):
-                continue
+        elif tag == "annotation" and isinstance(element.parent, Element):
+            sources.append((element.parent, element))
         elif _shows_fallback(element) or (tag == "input" and is_task_box(element)):
             continue
         elif tag == "textarea" and element.attr("readonly") is not None and not _NO_TEXT.match(element.text):
             element.tag = "pre"  # a text to copy
             continue
         element.extract()
+    formulas: dict[Element, str] = {}  # without the sources, which would confirm each other's words
+    for around, source in sources:
+        if (source.attr("encoding") or "").lower() in _TEX and (math := around.closest("math")) is not None:
+            if math not in formulas:
+                formulas[math] = "".join("".join(islice(math.strings, _MAX_PIECES))[:_MAX_FORMULA].split())
+            if is_formula(source.text, formulas[math]):
+                around.append(source)
     return +counts
-
-
-def _outermost(math: Element) -> Element:
-    around = math.parent
-    while isinstance(around, Element) and (outer := around.closest("math")) is not None:
-        math, around = outer, outer.parent
-    return math
-
-
-def _visible_formula(math: Element) -> str:
-    """Return the text of a formula without spaces and without its sources, which would confirm each other's words."""
-    parts: list[str] = []
-    stack: list[Node] = [math]
-    room = _MAX_FORMULA
-    while stack and room > 0:
-        node = stack.pop()
-        if isinstance(node, Text):
-            parts.append(node.data[:room])
-            room -= len(node.data)
-        elif isinstance(node, Element) and node.tag not in _UNRENDERED_MATH:
-            stack.extend(reversed(node.children))
-        room -= 1
-    return "".join("".join(parts).split())
 
 
 def _unrendered(document: Document) -> list[Element]:
@@ -192,25 +166,27 @@ def _shows_fallback(element: Element) -> bool:
     return element.tag == "object" and element.attr("data") is None and element.attr("type") is None
 
 
-def flatten_shadows(document: Document, styles: Styles) -> bool:
-    """Move declarative shadow trees to where they are shown, with filled slots; return whether there were any.
-
-    Args:
-        document: The page.
-        styles: Its styles, to which those of the trees are added.
-    """
-    any_shadow, room = False, SHADOW_STEPS
-    for template in document.select("template[shadowrootmode]"):
+def take_shadows(document: Document) -> list[tuple[Element, DocumentFragment]]:
+    """Take the declarative shadow trees out of a page; return each with the element that has it, outer ones first."""
+    shadows: dict[Element, DocumentFragment] = {}
+    for template in document.select("template[shadowrootmode=open i], template[shadowrootmode=closed i]"):
         host = template.parent
-        if not isinstance(host, Element) or (host.tag not in _SHADOW_HOSTS and "-" not in host.tag):
-            continue
         shadow = next((child for child in template.children if isinstance(child, DocumentFragment)), None)
-        if shadow is None:
+        if shadow is None or not isinstance(host, Element) or host in shadows:
             continue
-        if room > 0:
-            room = read_shadow(styles, host, shadow, room)
-        template.extract()
-        any_shadow = True
+        if host.tag in _SHADOW_HOSTS or "-" in host.tag:
+            shadows[host] = shadow
+    for shadow in shadows.values():
+        if isinstance(shadow.parent, Element):
+            shadow.parent.extract()
+    return list(shadows.items())
+
+
+def place_shadows(shadows: Iterable[tuple[Element, DocumentFragment]], styles: Styles) -> None:
+    """Move shadow trees to where they are shown, with filled slots, and add their styles to those of the page."""
+    room = SHADOW_STEPS
+    for host, shadow in shadows:
+        room = read_shadow(styles, host, shadow, room)
         slots: dict[str, Element] = {}
         for slot in shadow.select("slot"):
             slots.setdefault(slot.attr("name") or "", slot)
@@ -227,7 +203,6 @@ def flatten_shadows(document: Document, styles: Styles) -> bool:
             target.append(node)
         for child in list(shadow.children):
             host.append(child)
-    return any_shadow
 
 
 def keep_folded(
@@ -301,11 +276,12 @@ def _opened(closed: list[Element], linked: set[str], pressed: set[str], *, alive
 def _is_note(element: Element) -> bool:
     """Return whether an element is a note that a click on the mark around it shows."""
     around = element.parent
-    if not isinstance(around, Element) or _NOTE.search(f"{element.attr('class')} {around.attr('class')}") is None:
+    if not isinstance(around, Element) or around.tag not in {"span", "sup"}:
+        return False
+    if _NOTE.search(f"{element.attr('class')} {around.attr('class')}") is None:
         return False
     size = len(element.text)
-    mark_size = len("".join(islice(around.strings, 2))) - size
-    return around.tag in {"span", "sup"} and size > _MIN_NOTE and mark_size <= _MAX_MARK
+    return size > _MIN_NOTE and len("".join(islice(around.strings, 2))) - size <= _MAX_MARK
 
 
 def _controlled_ids(document: Document) -> set[str]:

@@ -12,13 +12,14 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
+from operator import itemgetter
 from typing import Final, NamedTuple
 
 from turbohtml import Document, Element, Text
 from turbohtml.query import escape_identifier
 
-from groundwire.reading.css.cascade import ANIMATED, Kind, Styles, declare_attributes, unknown_path
-from groundwire.reading.css.parser import Declaration
+from groundwire.reading.css.cascade import ANIMATED, Kind, Row, Styles, declare_attributes, unknown_path
+from groundwire.reading.css.parser import DEFAULTS, Declaration
 from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import read_styles
 from groundwire.reading.css.values import OUT_OF_FLOW, arguments, pixels, ratio
@@ -37,6 +38,7 @@ from groundwire.reading.visibility.hidden_styles import (
     is_boxed,
     is_far,
     is_flattened,
+    is_plain,
     is_shown_by,
     offset,
     other_states,
@@ -44,13 +46,13 @@ from groundwire.reading.visibility.hidden_styles import (
 )
 from groundwire.reading.visibility.text_contrast import COLORED, unreadable
 from groundwire.reading.visibility.unrendered import (
-    class_names,
     drop_texts,
     drop_unrendered,
-    flatten_shadows,
     is_cloaked,
     is_marked,
     keep_folded,
+    place_shadows,
+    take_shadows,
 )
 
 __all__ = ["Removed", "drop_unseen"]
@@ -63,7 +65,7 @@ _FADE_INS: Final = frozenset({"opacity", "visibility", "transform", "position", 
 _CLIPS: Final = frozenset({"hidden", "clip"})
 _NO_TRACK: Final = frozenset({"0fr", "0px", "0", "minmax(0,0fr)", "minmax(0,0)", "minmax(0px,0fr)"})
 _ARIA_HIDDEN: Final = '[aria-hidden="true"]'
-_HIDDEN_ATTRIBUTES: Final = '[hidden], dialog:not([open]), [popover], marquee[width="0"], marquee[height="0"]'
+_HIDDEN_ATTRIBUTES: Final = "[hidden], dialog:not([open]), [popover]"
 _WRAPPERS: Final = "html, body, main, article, h1, [role=main]"
 _IN_PLACE: Final = (0.0, 0.0)
 _Frame = tuple[tuple[float, float], tuple[float, float]]
@@ -146,9 +148,11 @@ def drop_unseen(document: Document) -> Removed:
     Returns:
         What was removed.
     """
+    shadows = take_shadows(document)
     styles = read_styles(document)
+    place_shadows(shadows, styles)
     alive = styles.incomplete or document.select_one(_SCRIPTS) is not None
-    names = "\n".join(class_names(document) if flatten_shadows(document, styles) else styles.page_classes)
+    names = "\n".join(styles.page_classes)
     lowered = lower_ascii(names)
     fill_streamed(document, alive=alive)
     write_out_drawings(document)
@@ -156,16 +160,19 @@ def drop_unseen(document: Document) -> Removed:
     counts = drop_unrendered(document)
     selector = f"{_HIDDEN_ATTRIBUTES}, {COLORED}, {_ARIA_HIDDEN}"
     marked = document.select(selector)  # all at once: searching the page is what takes time
-    reasons = _declare_defaults(document, marked, styles, hiding_classes(names, lowered) - styles.sheet_classes)
+    utilities = {name for name in hiding_classes(names, lowered) if "." + name not in styles.sheet_names}
+    reasons = _declare_defaults(document, marked, styles, utilities)
     for element in marked:
         declare_attributes(element, styles)
     drawings = [element for element in marked if element.attr("aria-hidden") == "true"]
     if not len(styles):
         prefer_spoken(drawings, {})
-        return Removed(counts, class_names=lowered, described=write_appearance(document, styles))
-    judgment = _judge(styles, reasons, alive=alive)
+        return Removed(counts, class_names=lowered, described=write_appearance(document, styles, [], {}))
+    rows = list(styles.items())
+    styles_by_kind = dict(map(itemgetter(1, 2), rows))  # most elements share a few
+    judgment = _judge(rows, styles, reasons, alive=alive)
     measure_fonts(document, judgment.texts["font-size"], styles)
-    judgment.texts["color"], judgment.doubtful = unreadable(document, styles)
+    judgment.texts["color"], judgment.doubtful = unreadable(document, styles, rows, styles_by_kind)
     _let_out(judgment, styles)
     invisible = judgment.texts["visibility"]
     judgment.revealed += keep_folded(document, judgment.elements, invisible, styles, boxes, alive=alive)
@@ -177,7 +184,7 @@ def drop_unseen(document: Document) -> Removed:
     for name, states in judgment.texts.items():
         if any(states.values()) and (dropped := drop_texts(states)):
             counts[name] += dropped
-    described = write_appearance(document, styles)
+    described = write_appearance(document, styles, rows, styles_by_kind)
     return Removed(dict(counts), judgment.revealed, judgment.doubtful, lowered, described)
 
 
@@ -187,34 +194,34 @@ def _declare_defaults(
     """Declare what attributes and well-known classes hide; return which of the two, for the counts."""
     none = (Declaration("display", "none", important=False),)
     reasons: dict[Element, str] = {}
-    attributes = [element for element in marked if _is_hidden(element)]
-    styles.declare(attributes, none, layer=-1)
+    attributes = [
+        element
+        for element in marked
+        if element.attr("hidden") is not None
+        or element.attr("popover") is not None
+        or (element.tag == "dialog" and element.attr("open") is None)
+    ]
+    styles.declare(attributes, none, layer=DEFAULTS)
     reasons.update(dict.fromkeys(attributes, "attribute"))
     if utilities:
         selector = ", ".join("." + escape_identifier(name) for name in utilities)
         hidden = [e for e in document.select(selector) if not is_shown_by(e.attr("class") or "")]
-        styles.declare(hidden, none, layer=-1)
+        styles.declare(hidden, none, layer=DEFAULTS)
         reasons.update(dict.fromkeys(hidden, "class"))
     return reasons
 
 
-def _is_hidden(element: Element) -> bool:
-    """Return whether `_HIDDEN_ATTRIBUTES` matches an element."""
-    if element.tag == "marquee" and "0" in {element.attr("width"), element.attr("height")}:
-        return True
-    if element.tag == "dialog" and element.attr("open") is None:
-        return True
-    return element.attr("hidden") is not None or element.attr("popover") is not None
-
-
-def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _Judgment:
+def _judge(rows: Iterable[Row], styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _Judgment:
     judgment = _Judgment(texts={name: {} for name in INHERITED})
     moved: dict[Element, tuple[float, float]] = {}
     faint: dict[Element, float] = {}
     looks_by_kind: dict[tuple[str, Kind], _Look] = {}
     looks: list[tuple[Element, str, _Look]] = []
-    for element, kind, style in styles.items():
+    placed: dict[Element, str] = {}
+    for element, kind, style in rows:
         tag = _box_of(element, styles)
+        if "position" in style:
+            placed[element] = style["position"]
         look = looks_by_kind.get((tag, kind))
         if look is None:
             look = looks_by_kind[tag, kind] = _look(tag, style, styles)
@@ -241,7 +248,7 @@ def _judge(styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _J
                 judgment.revealed += 1
             else:
                 judgment.texts[name][element] = state
-    _judge_places(moved, styles, judgment, alive=alive)
+    _judge_places(moved, placed, judgment, alive=alive)
     return judgment
 
 
@@ -253,12 +260,12 @@ def _is_shown_after_all(element: Element, tag: str, reason: str, styles: Styles)
 
 
 def _judge_places(
-    moved: Mapping[Element, tuple[float, float]], styles: Styles, judgment: _Judgment, *, alive: bool
+    moved: Mapping[Element, tuple[float, float]], placed: Mapping[Element, str], judgment: _Judgment, *, alive: bool
 ) -> None:
     """Judge the elements that are moved, each with those around it."""
     frames: dict[Element, _Frame] = {}
     for element in moved:
-        if not is_far(*_frame(element, moved, styles, frames)[0]):
+        if not is_far(*_frame(element, moved, placed, frames)[0]):
             judgment.near.append(element)
         elif alive and is_marked(element):
             judgment.revealed += 1
@@ -269,18 +276,18 @@ def _judge_places(
 def _frame(
     element: Element,
     moved: Mapping[Element, tuple[float, float]],
-    styles: Styles,
+    placed: Mapping[Element, str],
     frames: dict[Element, _Frame],
 ) -> _Frame:
     """Return how far an element is moved with those around it, and what is placed in it; no path is visited twice."""
     above, path = unknown_path(element, frames)
     around, holder = frames[above] if above is not None else (_IN_PLACE, _IN_PLACE)
     for step in path:
+        position = placed.get(step)
         if (shift := moved.get(step)) is not None:
-            position = styles.get(step).get("position")
             around = holder if position == "absolute" else _IN_PLACE if position == "fixed" else around
             around = around[0] + shift[0], around[1] + shift[1]
-        if styles.get(step).get("position") in _POSITIONED:
+        if position in _POSITIONED:
             holder = around
         frames[step] = around, holder
     return frames[element]
@@ -297,11 +304,13 @@ def _box_of(element: Element, styles: Styles) -> str:
 
 def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
     """Return the effect of a style, as far as it does not depend on the element's position."""
+    if is_plain(style):
+        return _PLAIN_LOOK
     if styles.incomplete and "position" not in style:
         style = {**style, "position": "relative"}  # another sheet positions what has a position
     boxed = is_boxed(tag, style) or (styles.incomplete and "display" not in style)
     reason = hidden_by(tag, style, boxed=boxed) or (ANIMATED if ANIMATED in style else "")
-    opacity = None if reason else ratio(style.get("opacity", "1"))
+    opacity = None if reason or "opacity" not in style else ratio(style["opacity"])
     pairs = [(name, text_hidden(name, style[name], boxed=boxed)) for name in INHERITED if name in style]
     look = _Look(
         reason,
@@ -319,9 +328,13 @@ def _is_stretched(element: Element, reason: str, styles: Styles) -> bool:
     style, display = styles.get(element), around.get("display", "")
     if reason == "contain":
         return "flex" in display or "grid" in display
-    grows = "flex" in display and bool(ratio(style.get("flex-grow", "0"))) and style.get("max-width", "none") == "none"
+    grows = "flex" in display and bool(ratio(style.get("flex-grow", "0")))
     size = "height" if "flex-direction" in around else "width"
-    return grows and not box_hidden({name: value for name, value in style.items() if name != size})
+    return (
+        grows
+        and style.get("max-width", "none") == "none"
+        and not box_hidden({k: v for k, v in style.items() if k != size})
+    )
 
 
 def _flattened(element: Element, styles: Styles) -> Iterator[Element]:
@@ -336,7 +349,8 @@ def _flattened(element: Element, styles: Styles) -> Iterator[Element]:
 
 def _has_no_rows(style: Mapping[str, str]) -> bool:
     """Return whether all rows of a grid have no height, as in accordions that open by `1fr`."""
-    return _NO_TRACK.issuperset(arguments(style.get("grid-template-rows", "none").replace(", ", ",")))
+    rows = style.get("grid-template-rows")
+    return rows is not None and _NO_TRACK.issuperset(arguments(rows.replace(", ", ",")))
 
 
 def _combined(element: Element, factors: Mapping[Element, float]) -> float:
@@ -372,7 +386,7 @@ def _keep_main_part(document: Document, judgment: _Judgment) -> bool:
     Returns:
         Whether anything was kept; what is hidden inside of it has yet to be judged.
     """
-    body = document.select_one("body")
+    body = document.find("body")
     hides = [*judgment.elements, *(element for element, hidden in judgment.texts["visibility"].items() if hidden)]
     if body is None or not hides:
         return False

@@ -23,14 +23,13 @@ from groundwire.safety.tenancy import OPERATOR, Operator, Owner, Sharing, Viewer
 from groundwire.storage.archive.base import Broken, Search
 from groundwire.storage.archive.fts import joined
 from groundwire.storage.archive.questions import alternatives, terms
-from groundwire.storage.archive.records import ArchiveHit, Item
+from groundwire.storage.archive.records import Item
 from groundwire.storage.archive.tables import (
     RANKED,
     ArchiveTables,
     Candidate,
     Condition,
     filter_condition,
-    first_of_each,
     matching_lines,
 )
 from groundwire.storage.base import StoreError
@@ -55,7 +54,6 @@ _PRUNING = 60.0  # seconds between two looks at the size
 _WEIGHTS = "{0.25, 0.25, 0.4, 1.0}"  # of the text, nothing, the queries and the title
 # Rows that are loaded by one statement: to plan it for 28 weeks takes 2 ms, a row .07.
 _LOADED = 16
-_ROWS = 4  # rows of an address that are read for a list
 _SAMPLE = 20  # rows of whose words those are ranked by which a question has: each form takes microseconds a row
 # If more than so many of the newest rows match, reading row by row is the quicker way: for common words 33 ms of CPU
 # among 10^6 pages, beside 93 by the index.
@@ -131,23 +129,6 @@ class PostgresTables(ArchiveTables[_Db]):
             rows = db.execute(_sql(sql), (query, owner.tenant, owner.session, RANKED))
             return matching_lines(rows, words, limit) if query else []
 
-    def newest_page(self, key: str, viewer: Viewer) -> Item | None:
-        """Return a page; see `ArchiveTables.newest_page`."""
-        visible = self._visible(viewer)
-        where = f"i.kind = 'page' and (i.place = ? or i.alias = ?) and {visible.sql} order by i.seen desc limit 1"
-        with self._transaction(viewer) as db:
-            row = db.execute(_sql(f"{_SELECT_ITEM} where {where}"), (key, key, *visible.values)).fetchone()
-        return None if row is None else _item(row)
-
-    def newest_first(self, limit: int, offset: int, viewer: Viewer) -> Sequence[ArchiveHit]:
-        """Return entries; see `ArchiveTables.newest_first`."""
-        visible = self._visible(viewer)
-        sql = f"select i.place, {_ITEM}, b.body from archive_items i {_BODIES} where {visible.sql} "
-        most = _ROWS * (offset + limit)  # a page, a result, and those of others that the viewer may see
-        with self._transaction(viewer) as db:
-            rows = db.execute(_sql(sql + "order by i.seen desc, i.id desc limit ?"), (*visible.values, most))
-            return first_of_each(((place, _item(row)) for place, *row in rows), limit, offset)
-
     def close(self) -> None:
         """Disconnect, while no other thread has a call."""
         connections, self._connections = self._connections, {}
@@ -160,6 +141,9 @@ class PostgresTables(ArchiveTables[_Db]):
     def _select(self, sql: str, values: Sequence[object], viewer: Viewer) -> Sequence[tuple[Any, ...]]:
         with self._transaction(viewer) as db:
             return db.execute(_sql(sql), values).fetchall()
+
+    def _items(self, where: str, values: Sequence[object], viewer: Viewer) -> Sequence[Item]:
+        return list(map(_item, self._select(f"{_SELECT_ITEM} where {where}", values, viewer)))
 
     def _candidates(
         self, db: _Db, words: Sequence[frozenset[str]], parts: Sequence[Condition], search: Search

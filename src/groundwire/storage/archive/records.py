@@ -95,10 +95,15 @@ class Item(NamedTuple):
     """Whose it is: `Owner.session`."""
     public: int
     """Whether other sessions without a tenant may see it, 0 or 1."""
-    day: str
+    day: str = ""
     """The day by which it is filtered: published, else seen."""
-    size: int
+    size: int = 0
     """About how many bytes it takes in the file, its share of the index included."""
+
+    @property
+    def place(self) -> str:
+        """What `key_of` returns for the URL, or the URL of a file."""
+        return self.key.rpartition(" ")[2]
 
     def page(self) -> Page | None:
         """Return the page, marked as stale; None when it is none, or was written in a form that is not known here."""
@@ -130,17 +135,21 @@ class Item(NamedTuple):
         queries = dict.fromkeys([*self.asked.split("\n"), *older.asked.split("\n")])
         lines = "\n".join(filter(None, queries))[:_LONGEST_ASKED]
         is_piece = self.text[:_EXCERPT] == older.text[:_EXCERPT] and len(self.text) < len(older.text)
-        complete = older if is_piece and self.kind == "page" and json.loads(self.data).get("truncated") else self
-        published = self.published or older.published
+        whole = older if is_piece and self.kind == "page" and json.loads(self.data).get("truncated") else self
         return self._replace(
-            title=complete.title,
-            text=complete.text,
+            title=whole.title,
+            text=whole.text,
             asked=lines,
-            published=published,
-            data=complete.data,
-            day=_day(published, self.seen),
-            size=_size(complete.title, complete.text, lines, complete.data),
-        )
+            published=self.published or older.published,
+            data=whole.data,
+        ).complete()
+
+    def complete(self) -> Item:
+        """Return it with the columns that follow from the others."""
+        day = date.fromisoformat(self.published[:10]).isoformat() if self.published else _day_of(self.seen // _DAY)
+        words = f"{self.title}{self.text}{self.asked}"
+        indexed = int((len(words) if words.isascii() else len(words.encode())) * _INDEXED)
+        return self._replace(day=day, size=indexed + len(self.data) + _OVERHEAD)
 
 
 def seen_at(milliseconds: int) -> datetime:
@@ -195,9 +204,10 @@ def page_item(page: Page, seen_ms: int, owner: Owner) -> Item | None:
     title, text, published = split(" ".join(page.title.split())[:MAX_TITLE]), split(page.content), _date(page.published)
     data = _json(page.model_dump(exclude={"content", "cached", "stale"}))
     key, place = _own_key(owner, key_of(target)), storable(final)
-    return _item(
-        key, key_of(alias), "page", target.host, place, title, text, "", published, seen_ms, data, owner, public=public
-    )
+    own = (owner.tenant, owner.session, int(public))
+    return Item(
+        key, key_of(alias), "page", target.host, place, title, text, "", published, seen_ms, data, *own
+    ).complete()
 
 
 def file_item(url: str, stamp: str, owner: Owner, *, names: str, seen_ms: int, page: Page | None) -> Item:
@@ -216,7 +226,8 @@ def file_item(url: str, stamp: str, owner: Owner, *, names: str, seen_ms: int, p
     published = "" if page is None else _date(page.published or page.modified)
     data = _json({"url": url, "title": "" if page is None else page.title, "stamp": stamp})
     key = f"{owner.key}:{quote(owner.session, safe='')} {url}"
-    return _item(key, url, "page", "", url, title, text, index_names, published, seen_ms, data, owner, public=False)
+    own = (owner.tenant, owner.session, 0)
+    return Item(key, url, "page", "", url, title, text, index_names, published, seen_ms, data, *own).complete()
 
 
 def result_item(row: SearchResult, queries: str, seen_ms: int, owner: Owner, *, harmless: bool = False) -> Item | None:
@@ -228,31 +239,10 @@ def result_item(row: SearchResult, queries: str, seen_ms: int, owner: Owner, *, 
         return None
     alias, published = key_of(target), _date(row.published)
     key, url = _own_key(owner, alias), storable(row.url)
-    return _item(
-        key, alias, "result", target.host, url, title, snippet, queries, published, seen_ms, "", owner, public=True
-    )
-
-
-def _item(
-    key: str,
-    alias: str,
-    kind: Kind,
-    host: str,
-    url: str,
-    title: str,
-    text: str,
-    queries: str,
-    published: str,
-    seen_ms: int,
-    data: str,
-    owner: Owner,
-    *,
-    public: bool,
-) -> Item:
-    """Return an item, with the columns that follow from the others."""
-    own = (owner.tenant, owner.session, int(public))
-    derived = (_day(published, seen_ms), _size(title, text, queries, data))
-    return Item(key, alias, kind, host, url, title, text, queries, published, seen_ms, data, *own, *derived)
+    own = (owner.tenant, owner.session, 1)
+    return Item(
+        key, alias, "result", target.host, url, title, snippet, queries, published, seen_ms, "", *own
+    ).complete()
 
 
 def storable_queries(queries: str) -> str:
@@ -279,19 +269,10 @@ def _date(published: str | None) -> str:
     return published
 
 
-def _day(published: str, seen_ms: int) -> str:
-    return date.fromisoformat(published[:10]).isoformat() if published else _day_of(seen_ms // _DAY)
-
-
 @lru_cache(maxsize=8)
 def _day_of(days: int) -> str:
     """Return a day in UTC by its number since the epoch; a batch has one or two."""
     return seen_at(days * _DAY).date().isoformat()
-
-
-def _size(title: str, text: str, queries: str, data: str) -> int:
-    words = f"{title}{text}{queries}"
-    return int((len(words) if words.isascii() else len(words.encode())) * _INDEXED) + len(data) + _OVERHEAD
 
 
 def _json(data: Mapping[str, object]) -> str:

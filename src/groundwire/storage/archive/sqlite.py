@@ -18,14 +18,13 @@ from typing import Any, NamedTuple
 from groundwire.safety.tenancy import Owner, Sharing, Viewer
 from groundwire.storage.archive.base import Broken, Search
 from groundwire.storage.archive.fts import quoted
-from groundwire.storage.archive.records import ArchiveHit, Item
+from groundwire.storage.archive.records import Item
 from groundwire.storage.archive.tables import (
     RANKED,
     ArchiveTables,
     Candidate,
     Condition,
     filter_condition,
-    first_of_each,
     matching_lines,
 )
 from groundwire.storage.base import StoreError
@@ -102,19 +101,6 @@ class SqliteTables(ArchiveTables[sqlite3.Connection]):
         with self._query() as db:
             return matching_lines(db.execute(sql, (expression, RANKED, owner.tenant, owner.session)), words, limit)
 
-    def newest_page(self, key: str, viewer: Viewer) -> Item | None:
-        """Return a page; see `ArchiveTables.newest_page`."""
-        visible = self._visible(viewer)
-        numbers = (
-            "select id from archive_items where kind = 'page' and place = ? "
-            "union all select id from archive_items where kind = 'page' and alias = ?"
-        )
-        where = f"id in ({numbers}) and {visible.sql}"
-        sql = f"select {_ITEM} from archive_items i where {where} order by seen desc limit 1"
-        with self._query() as db:
-            row = db.execute(sql, (key, key, *visible.values)).fetchone()
-        return None if row is None else Item._make(row)
-
     def stamps(self, viewer: Viewer) -> Mapping[str, tuple[str, bool]]:
         """Return the stamps of files; see `ArchiveTables.stamps`."""
         visible = self._visible(viewer)
@@ -128,14 +114,6 @@ class SqliteTables(ArchiveTables[sqlite3.Connection]):
         with self._transaction() as db:
             for place in places:
                 _delete(db, Condition(f"i.kind = 'page' and i.place = ? and {visible.sql}", (place, *visible.values)))
-
-    def newest_first(self, limit: int, offset: int, viewer: Viewer) -> Sequence[ArchiveHit]:
-        """Return entries; see `ArchiveTables.newest_first`."""
-        visible = self._visible(viewer)
-        sql = f"select i.place, {_ITEM} from archive_items i where {visible.sql} order by seen desc, id desc"
-        with self._query() as db:
-            rows = ((place, Item._make(fields)) for place, *fields in db.execute(sql, visible.values))
-            return first_of_each(rows, limit, offset)
 
     def move_aside(self) -> Path | None:
         """Rename the file with its journal; see `ArchiveTables.move_aside`."""
@@ -234,6 +212,10 @@ class SqliteTables(ArchiveTables[sqlite3.Connection]):
     def _select(self, sql: str, values: Sequence[object], viewer: Viewer) -> Sequence[tuple[Any, ...]]:
         with self._query() as db:
             return db.execute(sql, tuple(values)).fetchall()
+
+    def _items(self, where: str, values: Sequence[object], viewer: Viewer) -> Sequence[Item]:
+        rows = self._select(f"select {_ITEM} from archive_items i where {where}", values, viewer)
+        return list(map(Item._make, rows))
 
     def _candidates(
         self, db: sqlite3.Connection, words: Sequence[frozenset[str]], parts: Sequence[Condition], search: Search

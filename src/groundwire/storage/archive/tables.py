@@ -30,7 +30,6 @@ __all__ = [
     "Candidate",
     "Condition",
     "filter_condition",
-    "first_of_each",
     "matching_lines",
 ]
 
@@ -38,6 +37,9 @@ _Db = TypeVar("_Db")
 
 RANKED = 2_000
 """The most rows that are ranked, the newest ones: what common words alone have in common is no better for its age."""
+
+
+_ROWS = 2  # of an address, that are read for a list: its page, and a result
 
 
 class Condition(NamedTuple):
@@ -108,9 +110,12 @@ class ArchiveTables(ABC, Generic[_Db]):
         sql = f"select place from archive_items i where kind = 'page' and place in ({marks}) and {visible.sql}"
         return frozenset(place for (place,) in self._select(sql, (*keys, *visible.values), viewer))
 
-    @abstractmethod
     def newest_page(self, key: str, viewer: Viewer) -> Item | None:
         """Return the newest page with a key, that of its address or of the one it was asked for under."""
+        visible = self._visible(viewer)
+        page = "i.kind = 'page' and"  # of both, or SQLite reads all pages; and all rows, unless the order is computed
+        sql = f"({page} i.place = ? or {page} i.alias = ?) and {visible.sql} order by i.seen + 0 desc limit 1"
+        return next(iter(self._items(sql, (key, key, *visible.values), viewer)), None)
 
     def stamps(self, viewer: Viewer) -> Mapping[str, tuple[str, bool]]:
         """Return the stamp of each file that the viewer may see, by its URL, and whether it has text."""
@@ -119,9 +124,17 @@ class ArchiveTables(ABC, Generic[_Db]):
     def drop(self, places: Iterable[str], viewer: Viewer) -> None:
         """Delete the items of these files that the viewer may see."""
 
-    @abstractmethod
     def newest_first(self, limit: int, offset: int, viewer: Viewer) -> Sequence[ArchiveHit]:
         """Return entries in the order of `seen`, an address once."""
+        visible, most = self._visible(viewer), _ROWS * (limit + offset)
+        sql = f"{visible.sql} order by i.seen desc, i.id desc limit ?"
+        while True:
+            items = self._items(sql, (*visible.values, most), viewer)
+            newest = {item.place: item for item in reversed(items)}
+            firsts = [item for item in items if newest[item.place] is item]
+            if len(firsts) >= limit + offset or len(items) < most:
+                return [item.hit() for item in firsts[offset : offset + limit]]
+            most *= _ROWS
 
     def forget(self, *, key: str | None, domain: str | None, before: int | None) -> int:
         """Delete what one argument selects, or everything, without a trace in the files; return how many."""
@@ -161,6 +174,10 @@ class ArchiveTables(ABC, Generic[_Db]):
     @abstractmethod
     def _select(self, sql: str, values: Sequence[object], viewer: Viewer) -> Sequence[tuple[Any, ...]]:
         """Return the rows of a statement with `?` for its values."""
+
+    @abstractmethod
+    def _items(self, where: str, values: Sequence[object], viewer: Viewer) -> Sequence[Item]:
+        """Return the items `i` of a statement that ends with these conditions; see `_select`."""
 
     @abstractmethod
     def _candidates(
@@ -262,22 +279,6 @@ def best_answers(
             if is_answer or question.within(f"{hit.title}\n{hit.snippet}"):
                 hits[candidate.place] = hit
     return list(hits.values())[search.offset :]
-
-
-def first_of_each(rows: Iterable[tuple[str, Item]], limit: int, offset: int) -> Sequence[ArchiveHit]:
-    """Return the first row of each address.
-
-    Args:
-        rows: Addresses with their rows.
-        limit: How many to return.
-        offset: How many to leave out.
-    """
-    firsts: dict[str, Item] = {}
-    for place, item in rows:
-        firsts.setdefault(place, item)
-        if len(firsts) == offset + limit:
-            break
-    return [item.hit() for item in list(firsts.values())[offset:]]
 
 
 def matching_lines(rows: Iterable[tuple[str, str]], words: Sequence[str], limit: int) -> Sequence[str]:

@@ -4,8 +4,7 @@
         models = world.add(ModelServer(script(ScriptedCall("web_search", {"query": "rank fusion"}))))
         client = openai.OpenAI(base_url=models.url + "/v1", api_key="none")
 
-It refuses what the services refuse (a hosted tool of another API, options that exclude each other), calls the tools of
-its script, and where it was given hosted search it answers as if it had searched, with citations. Plain and streamed.
+It calls the tools of its script, and says what the script says, plain and streamed.
 """
 
 from __future__ import annotations
@@ -19,7 +18,6 @@ from typing import Any
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.model_apis.chat_completions import CHAT_COMPLETIONS
 from groundwire.testing.model_apis.scripted_turns import (
-    Cite,
     Decide,
     ModelApi,
     Say,
@@ -31,7 +29,7 @@ from groundwire.testing.model_apis.scripted_turns import (
 )
 from groundwire.testing.server import EmulatedServer
 
-__all__ = ["Cite", "Decide", "ModelServer", "Say", "ScriptedCall", "ScriptedRequest", "Turn", "quoting", "script"]
+__all__ = ["Decide", "ModelServer", "Say", "ScriptedCall", "ScriptedRequest", "Turn", "quoting", "script"]
 
 
 class ModelServer(EmulatedServer):

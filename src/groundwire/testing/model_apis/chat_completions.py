@@ -10,50 +10,19 @@ from groundwire.testing.model_apis.scripted_turns import ModelApi, Say, Scripted
 
 __all__ = ["CHAT_COMPLETIONS", "text_of"]
 
-_REFUSED_FIELDS = (
-    "temperature",
-    "top_p",
-    "presence_penalty",
-    "frequency_penalty",
-    "n",
-    "logit_bias",
-    "parallel_tool_calls",
-)
-_SEARCH_TOOLS = ("openrouter:web_search", "browser_search")
-
 
 def _refusal(body: Mapping[str, Any]) -> str:
     """Return why the service rejects a request, or an empty string."""
-    if not body.get("messages"):
-        return "Missing required parameter: 'messages'."
-    if body.get("tools") == []:
-        return "Invalid 'tools': empty array. Expected an array with minimum length 1."
-    if "tool_choice" in body and not body.get("tools"):
-        return "'tool_choice' is only allowed when 'tools' are specified."
-    for tool in body.get("tools") or ():
-        if tool.get("type") not in ("function", *_SEARCH_TOOLS):
-            return f"Invalid value: '{tool.get('type')}'. Supported values are: 'function' and 'custom'."
-        if tool["type"] == "function" and not isinstance(tool.get("function"), dict):
-            return "Missing required parameter: 'tools[0].function'."
-    searches = "-search-" in body["model"]
-    if "web_search_options" in body and not searches and not body["model"].startswith("sonar"):
-        return f"Web search options not supported with this model: {body['model']}"
-    if searches and (refused := [name for name in _REFUSED_FIELDS if body.get(name) is not None]):
-        return f"Model incompatible request arguments supplied: {', '.join(refused)}"
-    return ""
+    return "" if body.get("messages") else "Missing required parameter: 'messages'."
 
 
 def _request(body: Mapping[str, Any]) -> ScriptedRequest:
     """Parse a request."""
     tools = body.get("tools") or ()
-    hosted = [tool["type"] for tool in tools if tool["type"] != "function"]
-    if "web_search_options" in body or body["model"].startswith(("sonar", "groq/compound")):
-        hosted.append("model")
     return ScriptedRequest(
         wire="chat",
         model=body["model"],
         functions=tuple(tool["function"]["name"] for tool in tools if tool["type"] == "function"),
-        hosted=tuple(hosted),
         results=tuple(text_of(message.get("content")) for message in body["messages"] if message.get("role") == "tool"),
         body=body,
     )
@@ -73,8 +42,6 @@ def _events(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> lis
     if isinstance(turn, Say):
         half = len(turn.text) // 2
         deltas += [{"content": turn.text[:half]}, {"content": turn.text[half:]}]
-        if "annotations" in message:
-            deltas.append({"annotations": message["annotations"]})
     else:
         for index, call in enumerate(message["tool_calls"]):
             function, text = call["function"], call["function"]["arguments"]
@@ -109,16 +76,7 @@ def _message(request: ScriptedRequest, turn: Say | Sequence[ScriptedCall]) -> di
             for number, call in enumerate(turn)
         ]
         return {"role": "assistant", "content": None, "tool_calls": calls}
-    message: dict[str, Any] = {"role": "assistant", "content": turn.text}
-    if request.hosted:
-        message["annotations"] = [
-            {
-                "type": "url_citation",
-                "url_citation": {"url": cite.url, "title": cite.title, "start_index": 0, "end_index": len(turn.text)},
-            }
-            for cite in turn.cites
-        ]
-    return message
+    return {"role": "assistant", "content": turn.text}
 
 
 def text_of(content: object) -> str:

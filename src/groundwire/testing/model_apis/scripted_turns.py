@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Any
 
 __all__ = [
-    "Cite", "Decide", "ModelApi", "Say", "ScriptedCall", "ScriptedRequest", "Turn", "first_sentence", "quoting",
+    "Decide", "ModelApi", "Say", "ScriptedCall", "ScriptedRequest", "Turn", "first_sentence", "quoting",
     "script",
 ]  # fmt: skip
 
@@ -19,13 +19,11 @@ class ScriptedRequest:
     """A request to a model, as far as it affects the response."""
 
     wire: str
-    """The API: anthropic, chat, responses or gemini."""
+    """The API: `chat`, or that of another `ModelApi`."""
     model: str
     """The model."""
     functions: tuple[str, ...]
     """The names of the declared function tools."""
-    hosted: tuple[str, ...]
-    """The declared hosted tools."""
     results: tuple[str, ...]
     """The results of its function calls so far, in order."""
     body: Mapping[str, Any]
@@ -44,30 +42,12 @@ class ScriptedCall:
     """The arguments."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cite:
-    """A page cited in an answer with hosted search."""
-
-    url: str = "https://docs.example/a"
-    """Its URL."""
-    title: str = "A page"
-    """Its title."""
-
-
 @dataclass(frozen=True, slots=True)
 class Say:
-    """The model answers; with hosted search, it has searched for `query`, and cites."""
+    """The model answers."""
 
     text: str
     """The answer."""
-    query: str = "a question"
-    """The query of its hosted search."""
-    cites: tuple[Cite, ...] = (Cite(),)
-    """The citations, with hosted search."""
-    paused: bool = False
-    """Whether it asks for the turn to be sent back (Anthropic's `pause_turn`)."""
-    searches: int = 1
-    """The number of hosted searches it reports."""
 
 
 Turn = Say | ScriptedCall | Sequence[ScriptedCall]

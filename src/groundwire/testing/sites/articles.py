@@ -55,6 +55,12 @@ def load_documents(folder: str) -> tuple[ContentFile, ...]:
     return tuple(documents)
 
 
+@cache
+def _template(name: str) -> str:
+    """Return the page around texts, with `{}` for what differs."""
+    return files(__package__).joinpath("data", f"{name}.html").read_text(encoding="utf-8")
+
+
 @lru_cache(maxsize=256)  # every world has the same texts
 def plain_text(html: str) -> str:
     """Return the words of a piece of HTML as one line."""
@@ -75,48 +81,6 @@ class _Words(HTMLParser):
     def handle_endtag(self, tag: str) -> None:
         if tag in _BREAKS:
             self.parts.append(" ")
-
-
-_ARTICLE = """<!doctype html>
-<html lang="en" prefix="og: https://ogp.me/ns#">
-<head>
-<meta charset="utf-8">
-<title>{title} - The Small Encyclopedia</title>
-<meta name="description" content="{summary}">
-<meta name="author" content="{author}">
-<meta property="og:type" content="article">
-<meta property="og:title" content="{title}">
-<meta property="og:url" content="{url}">
-<meta property="og:site_name" content="The Small Encyclopedia">
-<meta property="article:published_time" content="{day}T00:00:00Z">
-<link rel="canonical" href="{url}">
-<script type="application/ld+json">{ld}</script>
-<style>.toc {{ float: right }} .hidden {{ display: none }}</style>
-<script>window.dataLayer = window.dataLayer || []; dataLayer.push({{ page: "article" }});</script>
-</head>
-<body>
-<div id="cookie-notice" role="dialog" aria-label="Cookies"><p>This site keeps a cookie to remember that you have read
-this notice.</p><button>Accept all</button> <button>Only what is needed</button></div>
-<header><a href="/" class="logo">The Small Encyclopedia</a>
-<form action="/find" role="search"><input name="q" placeholder="Search the encyclopedia"><button>Search</button></form>
-<nav aria-label="Main"><ul><li><a href="/">Front page</a></li><li><a href="/random">Random article</a></li>
-<li><a href="/about">About us</a></li><li><a href="/sign-in">Sign in</a></li></ul></nav></header>
-<div class="layout">
-<aside class="sidebar"><h2>Popular this week</h2><ul>{popular}</ul>
-<div class="newsletter"><h2>Newsletter</h2><p>One article by mail every Sunday.</p>
-<input type="email" placeholder="Your address"><button>Subscribe</button></div></aside>
-<main id="content"><article>
-<h1>{title}</h1>
-<p class="byline">By {author}, published <time datetime="{day}">{long_day}</time></p>
-{body}
-</article>
-<section class="related"><h2>Related articles</h2><ul>{related}</ul></section></main></div>
-<footer><p>The Small Encyclopedia exists only on this machine.</p>
-<ul><li><a href="/privacy">Privacy</a></li><li><a href="/imprint">Imprint</a></li>
-<li><a href="/contact">Contact</a></li></ul></footer>
-</body>
-</html>
-"""
 
 
 def articles_site(calendar: Calendar) -> Site:
@@ -160,7 +124,7 @@ def _render_article(document: ContentFile, documents: Sequence[ContentFile], bas
     }
     place = documents.index(document)
     others = [documents[(place + step) % len(documents)] for step in (1, 2, 3, 4, 5)]
-    return _ARTICLE.format(
+    return _template("article").format(
         title=escape(document.title),
         summary=escape(document.head["summary"]),
         author=escape(author),
@@ -176,31 +140,6 @@ def _render_article(document: ContentFile, documents: Sequence[ContentFile], bas
 
 def _links(documents: Sequence[ContentFile]) -> str:
     return "".join(f'<li><a href="{_article_path(each)}">{escape(each.title)}</a></li>' for each in documents)
-
-
-_DOCS_PAGE = """<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{title} | Larder 2.4 documentation</title>
-<meta name="description" content="{summary}"></head>
-<body>
-<a class="skip" href="#main">Skip to content</a>
-<header><a href="/">Larder 2.4</a> <select aria-label="Version">
-<option>2.4 (stable)</option><option>2.3</option></select>
-<button>Switch theme</button></header>
-<nav class="toctree" aria-label="Pages"><ul>{menu}</ul></nav>
-<main id="main" role="main">
-<nav class="breadcrumbs" aria-label="Breadcrumbs"><a href="/">Docs</a> &rsaquo; <span>{title}</span></nav>
-<h1 id="top">{title}<a class="headerlink" href="#top" title="Link to this heading">&para;</a></h1>
-{body}
-<nav class="prev-next"><a rel="prev" href="{previous_path}">Previous: {previous}</a>
-<a rel="next" href="{next_path}">Next: {next}</a></nav>
-</main>
-<footer><p>Last updated <time datetime="{day}">{day}</time>. <a href="/edit/{slug}">Edit this page</a></p>
-<p>Was this page helpful? <button>Yes</button> <button>No</button></p></footer>
-</body>
-</html>
-"""
 
 
 def docs_site(calendar: Calendar) -> Site:
@@ -220,7 +159,7 @@ def _docs_page(document: ContentFile, documents: Sequence[ContentFile]) -> SiteP
 
     def render(request: Recorded, published: date) -> EmulatedResponse:
         return EmulatedResponse.html(
-            _DOCS_PAGE.format(
+            _template("documentation").format(
                 title=escape(document.title),
                 summary=escape(document.head["summary"]),
                 menu=menu,
@@ -237,25 +176,6 @@ def _docs_page(document: ContentFile, documents: Sequence[ContentFile]) -> SiteP
     return _page(document, _docs_path(document), render)
 
 
-_FORUM_PAGE = """<!doctype html>
-<html lang="en">
-<head><meta charset="utf-8"><title>{title} - Workbench forum</title></head>
-<body>
-<header><a href="/">Workbench forum</a><nav><a href="/questions">Questions</a> <a href="/tags">Tags</a>
-<a href="/users">Users</a> <a href="/login">Log in</a></nav></header>
-<div id="question-header"><h1>{title}</h1>
-<p>Asked <time datetime="{day}">{day}</time> &middot; Viewed 1,204 times</p></div>
-<main>
-{body}
-</main>
-<aside><h2>Hot questions</h2><ul><li><a href="/q/1">Why does my sourdough sink?</a></li>
-<li><a href="/q/2">Is a rubber duck a debugger?</a></li></ul></aside>
-<footer><p>Be kind. Posts are written for tests.</p></footer>
-</body>
-</html>
-"""
-
-
 def forum_site(calendar: Calendar) -> Site:
     """Return the forum."""
     return Site("forum", "forum.test", [_forum_page(each) for each in load_documents("forum")], calendar)
@@ -264,7 +184,9 @@ def forum_site(calendar: Calendar) -> Site:
 def _forum_page(document: ContentFile) -> SitePage:
     def render(request: Recorded, published: date) -> EmulatedResponse:
         title = escape(document.title)
-        return EmulatedResponse.html(_FORUM_PAGE.format(title=title, day=published.isoformat(), body=document.html))
+        return EmulatedResponse.html(
+            _template("question").format(title=title, day=published.isoformat(), body=document.html)
+        )
 
     return SitePage(
         name=document.slug,

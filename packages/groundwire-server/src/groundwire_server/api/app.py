@@ -27,12 +27,13 @@ from groundwire_server.api.context import AppContext, Requests, Scrape, Traffic
 from groundwire_server.api.drop_in_contents import with_reasons
 from groundwire_server.api.endpoint import Endpoint
 from groundwire_server.api.error_body import failed, internal
-from groundwire_server.api.mounts import LARGEST_MODEL_REQUEST, MODEL_PATHS, Mount, SignedIn
-from groundwire_server.api.openapi import openapi, openapi_page
+from groundwire_server.api.mounts import LARGEST_MODEL_REQUEST, Mount, SignedIn
+from groundwire_server.api.openapi import openapi
 from groundwire_server.api.peers import Peers
 from groundwire_server.api.routes import JSON, Dispatch, Operation, operations
-from groundwire_server.auth import Access, AccessPolicy, KeyFile
+from groundwire_server.auth import Access, AccessPolicy, KeyFile, check_listening, key_file_of
 from groundwire_server.auth.admission import Admission
+from groundwire_server.auth.authentication import HOW
 from groundwire_server.client_disconnect import TrackedSend
 
 __all__ = ["Gateway", "build_app", "differences"]
@@ -47,13 +48,12 @@ def _routes(
     by_path: dict[str, dict[str, ASGIApp]] = {}
     for operation in described:
         by_path.setdefault(operation.path, {})[operation.method] = operation.app
-    served = by_path | {path: by_path[right] for path, right in _OTHER_PATHS.items() if right in by_path}
-    for path, apps in served.items():
+    drop_ins = {path: {"POST": by_path[own]["POST"]} for path, own in _DROP_INS.items() if own in by_path}
+    for path, apps in (by_path | drop_ins).items():
         yield Route(path, Dispatch(partial(_by_method, apps)), methods=list(apps))
     for mount in mounts:
         yield from (Route(mount.path, mount.app), Route(f"{mount.path}/{{path:path}}", mount.app))
     if rest_api:
-        page = openapi_page(described)
 
         @cache
         def document() -> bytes:
@@ -62,11 +62,7 @@ def _routes(
         def describe(_request: Request) -> Response:  # in a thread: the first time takes 50 ms, not spent at the start
             return Response(document(), media_type=JSON)
 
-        async def explain(_request: Request) -> Response:
-            return Response(page, media_type="text/html")
-
-        yield from (Route(path, describe, methods=["GET"]) for path in ("/openapi.json", "/v1/openapi.json"))
-        yield from (Route(path, explain, methods=["GET"]) for path in ("/docs", "/redoc"))
+        yield Route("/openapi.json", describe, methods=["GET"])
         yield Route("/metrics", scrape.show, methods=["GET"])
 
 
@@ -80,18 +76,19 @@ _PATHS: Final[Mapping[str, str]] = {
     "open_page": "/v1/pages",
     "open_pages": "/v1/pages",
     "ask": "/v1/ask",
+    "map": "/map",
+    **dict.fromkeys(("health", "ping", "status"), "/healthz"),
+    "ready": "/readyz",
+    "tools": "/v1/tools",
 }
-_OTHER_PATHS: Final[Mapping[str, str]] = {
-    **{f"/v1/{name}": _PATHS[right] for name, right in METHODS.items()},
-    **{f"/{name}": _PATHS[right] for name, right in METHODS.items() if right != "search"},
-    **dict.fromkeys(("/v1/open_page", "/v2/scrape"), "/v1/pages"),
+"""Where an operation is, by names that people know."""
+_DROP_INS: Final[Mapping[str, str]] = {
+    **dict.fromkeys(("/extract", "/contents", "/v1/scrape", "/v2/scrape"), "/v1/pages"),
+    "/v2/search": "/v1/search",
+    "/answer": "/v1/ask",
     **dict.fromkeys(("/v1/map", "/v2/map"), "/map"),
-    **dict.fromkeys(("/v2/search", "/res/v1/web/search"), "/v1/search"),
-    **{f"{version}/{name}": "/healthz" for name in ("health", "ping", "status") for version in ("", "/v1")},
-    "/ready": "/readyz",
-    **dict.fromkeys(("/tools", "/v1/tools/list"), "/v1/tools"),
 }
-"""Paths that other APIs have taught, with what they mean here."""
+"""Paths of other APIs, with ours."""
 _ABSENT: Final[Mapping[str, str]] = with_reasons("absent")
 """Other APIs' features that do not exist here, by the first part of their paths or two, with what to use."""
 
@@ -144,9 +141,14 @@ class _AtTheRoot:
         await self._app(scope, receive, send)
 
 
+_MODEL_PATHS: Final = (
+    *(f"/v1/{name}" for name in ("chat/completions", "completions", "responses", "messages", "models", "embeddings")),
+    "/chat/completions",
+)
+"""The paths of model APIs when a client is given the address of this server."""
 _NO_UPSTREAM: Final = (
     "Start the gateway with groundwire serve --upstream URL of an OpenAI-compatible API; its models, with web search, "
-    "are then at /openai/v1 and here. /v1/ask answers questions without it."
+    "are then at /openai/v1. /v1/ask answers questions without it."
 )
 
 
@@ -154,9 +156,9 @@ async def _http_failed(request: Request, error: Exception) -> Response:
     if not isinstance(error, HTTPException):
         raise error
     last = request.url.path.rstrip("/").rpartition("/")[2]
-    meant = _PATHS.get("search" if last in NEWS else METHODS.get(last, last)) or _OTHER_PATHS.get(f"/v1/{last}")
+    meant = _PATHS.get("search" if last in NEWS else METHODS.get(last, last))
     paths = dict.fromkeys(path for route in request.app.routes if "{" not in (path := getattr(route, "path", "{")))
-    own = [path for path in paths if path != "/" and path not in _OTHER_PATHS]
+    own = [path for path in paths if path != "/" and path not in _DROP_INS]
     hint = f"; did you mean {meant}?" if meant in paths else "."
     there = (
         "/openapi.json lists the endpoints of the REST API."
@@ -167,8 +169,11 @@ async def _http_failed(request: Request, error: Exception) -> Response:
     if error.status_code == 404 and "/openapi.json" in paths and (absent := _absent(request.url.path)):
         text = f"This gateway does not have that endpoint: {absent}. {there}"  # with a status whose text Tavily's reads
         return replace(failed(400, "not_supported", text), is_text=True).response()
-    if "/openapi.json" in paths and request.url.path.removeprefix("/openai").startswith(MODEL_PATHS):
-        hint, there = ": no model server is connected.", _NO_UPSTREAM
+    if "/openapi.json" in paths and request.url.path.removeprefix("/openai").startswith(_MODEL_PATHS):
+        if "/openai/v1" in paths:
+            hint, there = ".", "The models with web search are at /openai/v1."
+        else:
+            hint, there = ": no model server is connected.", _NO_UPSTREAM
     text = {
         404: f"There is no endpoint at this path{hint} {there}",
         405: "This path does not support that method; the Allow header lists the supported ones.",
@@ -194,33 +199,20 @@ class Gateway:
     Use it as `async with build_gateway() as gateway:`, or serve it with its lifespan on.
     """
 
-    def __init__(self, context: AppContext, access: Access, mounts: Sequence[Mount], *, owned: Web | None) -> None:
-        self._context = context
+    def __init__(self, context: AppContext, access: Access, mounts: Sequence[Mount], *, owned: Web) -> None:
+        self.web: Web = context.web
+        """The web to search and read with."""
+        self.traffic: Traffic = context.traffic
+        """The running calls, and the shutdown: `leave`, `drain`, `end_calls`, and `idle`."""
+        self.admission: Admission = access.admission
+        """Who is let in."""
+        self.paths: tuple[str, ...] = tuple(mount.path for mount in mounts)
+        """The path prefixes of mounted applications, such as `/mcp`."""
         self._access = access
         self._mounts = tuple(mounts)
         self._owned = owned
         self._settings = context.web.settings
         self._stack = AsyncExitStack()
-
-    @property
-    def web(self) -> Web:
-        """The web to search and read with."""
-        return self._context.web
-
-    @property
-    def traffic(self) -> Traffic:
-        """The running calls, and the shutdown: `leave`, `drain`, `end_calls`, and `idle`."""
-        return self._context.traffic
-
-    @property
-    def admission(self) -> Admission:
-        """Who is let in."""
-        return self._access.admission
-
-    @property
-    def paths(self) -> tuple[str, ...]:
-        """The path prefixes of mounted applications, such as `/mcp`."""
-        return tuple(mount.path for mount in self._mounts)
 
     @property
     def asks_for_keys(self) -> bool:
@@ -269,14 +261,13 @@ class Gateway:
             _logger.warning("These settings change only when the server is started again: %s", ", ".join(fixed))
 
     async def aclose(self) -> None:
-        """Accept no more calls, and close the `Web` if the gateway created it. Idempotent."""
+        """Accept no more calls, and close the `Web`. Idempotent."""
         self.traffic.drain()
         try:
             await self._stack.aclose()
             await self._access.aclose()
         finally:
-            if self._owned is not None:
-                await self._owned.aclose()
+            await self._owned.aclose()
 
     async def _live(self, receive: Receive, send: Send) -> None:
         """Handle the server's lifespan events (https://asgi.readthedocs.io/en/latest/specs/lifespan.html)."""
@@ -325,39 +316,37 @@ def _isolated(settings: Settings) -> Settings:
 
 
 def build_app(
-    source: Settings | Web,
-    mounts: Callable[[AppContext], Iterable[Mount]],
+    settings: Settings,
+    mounts: Callable[[AppContext, KeyFile], Iterable[Mount]],
     *,
-    policy: AccessPolicy,
-    keys: KeyFile,
+    host: str,
+    how: str = HOW,
+    takes_access_tokens: bool = True,
     rest_api: bool = False,
     page: bool = False,
-    metrics: Metrics | None = None,
     peers: Peers | None = None,
 ) -> Gateway:
     """Build the application of all servers, with its mounts and `Access` in front.
 
     Args:
-        source: The current settings, from which it creates and closes its own `Web`; or a `Web`, which stays the
-            caller's to close.
+        settings: The current settings.
         mounts: Returns what is served beside the REST API and the page.
-        policy: By which names it may be called, and whether a key is asked for.
-        keys: The keys.
+        host: Where it is going to listen; empty means where the settings say.
+        how: How a key is sent.
+        takes_access_tokens: Whether those of the settings' issuers let in, when it is checked where it may listen.
         rest_api: Whether the REST API is served.
         page: Whether the web page is at `/`.
-        metrics: What watches a `Web` that is the caller's, for `/metrics`.
         peers: The other worker processes; None where there are none.
 
     Raises:
-        ConfigurationError: the settings are invalid.
+        ConfigurationError: the settings are invalid, or a server is not allowed to listen on the address.
     """
-    if isinstance(source, Web):
-        web = source
-    else:
-        metrics = metrics or Metrics()
-        web = Web(_isolated(source), call_listeners=(metrics,))
+    keys = KeyFile(key_file_of(settings))
+    check_listening(settings, keys, host=host, takes_access_tokens=takes_access_tokens)
+    metrics = Metrics()
+    web = Web(_isolated(settings), call_listeners=(metrics,))
     context = AppContext(web=web.with_files(), traffic=Traffic())  # a request names no file of this machine
-    mounted = tuple(mounts(context))
+    mounted = tuple(mounts(context, keys))
     pages = SignedIn(context.web, keys) if page else None
     tokens = None
     if web.settings.server.oauth.issuers:
@@ -376,7 +365,7 @@ def build_app(
         app.router.routes += tokens.routes()
     if pages is not None:
         pages.others = tuple(app.router.routes)
-        app.router.routes += pages.routes()
+        app.router.routes.append(pages)
     larger = {mount.path: mount.max_body_bytes for mount in mounted}
     if rest_api:
         larger["/v1/prepare"] = LARGEST_MODEL_REQUEST
@@ -385,7 +374,7 @@ def build_app(
         web.settings.server,
         keys,
         web.store,
-        policy=policy,
+        policy=AccessPolicy.of(settings.server, host, how=how),
         larger=larger,
         pages=pages,
         tokens=tokens,
@@ -394,4 +383,4 @@ def build_app(
     context.traffic.admission = access.admission
     if pages is not None:
         pages.asks = lambda: access.asks
-    return Gateway(context, access, mounted, owned=None if isinstance(source, Web) else web)
+    return Gateway(context, access, mounted, owned=web)

@@ -1,9 +1,9 @@
-"""Drop-ins for the APIs of Perplexity, Tavily, Exa, Firecrawl, Brave and Serper.
+"""Drop-ins for the APIs of Perplexity, Tavily, Exa and Firecrawl.
 
 Of Perplexity there is the whole Search API (https://docs.perplexity.ai/api-reference/search-post).
 
 Its clients only change the URL. Features that only that service has, such as its index of papers, are rejected rather
-than ignored. Tavily, Exa and Serper have their search at the same path: their arguments are taken as everywhere, and
+than ignored. Tavily and Exa have their search at the same path: their arguments are taken as everywhere, and
 the response has the members that their clients read.
 """
 
@@ -12,24 +12,21 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-import tomllib
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from groundwire.errors import InvalidRequest
-from groundwire.hints import METHODS
-from groundwire.models import Page, SearchResponse, SearchResult, TimeRange
+from groundwire.models import SearchResponse, SearchResult, TimeRange
 from groundwire.models.argument_names import SEARCH, argument_hint, recent, translated
 from groundwire.web import Web
 from groundwire_server.api.context import Caller
-from groundwire_server.api.drop_in_contents import ignored, without_days
+from groundwire_server.api.drop_in_contents import DROP_INS, ignored, without_days
 from groundwire_server.api.error_body import ApiModel, failed, invalid
 from groundwire_server.api.request_models import ApiRequest, SearchRequest, Tokens, WholeNumber, Words
 
@@ -42,7 +39,6 @@ __all__ = [
     "PerplexityRequest",
     "ResponseForm",
     "search_perplexity",
-    "shape_of",
     "shaped",
 ]
 
@@ -300,7 +296,7 @@ class ResponseForm:
     rows: str
     """The member with the results or pages; dots lead into objects."""
     fields: Mapping[str, str]
-    """Our field of each of its members; `#` is the number of the row."""
+    """Our field of each of its members."""
     failed: str = ""
     """The member with the pages that could not be read."""
     constants: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
@@ -310,31 +306,22 @@ class ResponseForm:
     defaults: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
     """Arguments of a request for pages that says nothing of its part or size."""
     adds: bool = False
-    """Whether the members are added to the usual response, which has a list of pages; only those of a single page."""
-
-
-_PAGE: Mapping[str, str] = MappingProxyType(
-    {name: name for name in Page.model_fields if name != "freshness"} | {"markdown": "content", "text": "content"}
-)
+    """Whether the rows are added to the usual response."""
 
 
 def _shapes() -> Iterator[tuple[str, ResponseForm]]:
-    ours = ResponseForm(rows="pages", fields=_PAGE, adds=True)
-    answer = ResponseForm(rows="citations", fields={"id": "url", "url": "url", "title": "title"}, adds=True)
-    yield from dict.fromkeys(("/answer", "/v1/answer"), answer).items()  # Exa
-    names = [name for name, right in METHODS.items() if right == "open_page"]
-    yield from ((f"{version}/{name}", ours) for name in names for version in ("", "/v1"))
-    text = files("groundwire_server.api").joinpath("drop_ins.toml").read_text(encoding="utf-8")
-    for form in tomllib.loads(text)["form"]:
-        paths = form.pop("paths")
-        yield from dict.fromkeys(paths, ResponseForm(**form)).items()
+    fields = {"id": "url", "url": "url", "title": "title"}
+    yield "/answer", ResponseForm(rows="citations", fields=fields, adds=True)  # Exa
+    for row in DROP_INS["form"]:
+        form = ResponseForm(**{name: value for name, value in row.items() if name != "paths"})
+        yield from dict.fromkeys(row["paths"], form).items()
 
 
 SHAPES: Mapping[str, ResponseForm] = MappingProxyType(dict(_shapes()))
-"""The response at the paths of other APIs: Tavily, Exa, Firecrawl, Brave, and Serper, which sends `q` to `/search`."""
+"""The response at the paths of other APIs: Tavily, Exa, and Firecrawl."""
 
 
-DROP_IN_PATHS = frozenset(path.partition("?")[0] for path in SHAPES) | {"/map", "/v1/map", "/v2/map", "/crawl"}
+DROP_IN_PATHS = frozenset(SHAPES) | {"/search", "/map", "/v1/map", "/v2/map", "/crawl"}
 """The paths whose clients are those of other APIs; their errors are in `detail.error`, too, as Tavily's are."""
 
 
@@ -344,17 +331,6 @@ FIRECRAWL_PATHS = frozenset(("/v1/map", "/v2/map", "/v1/scrape", "/v2/scrape", "
 
 TEXT_ERROR_PATHS = FIRECRAWL_PATHS | {"/answer", "/contents"}
 """The paths whose clients, those of Firecrawl and Exa, take `error` for a message."""
-
-
-def shape_of(method: str, path: str, members: Mapping[str, Any]) -> ResponseForm | None:
-    """Return the form of the response at a path; None means the usual one.
-
-    Args:
-        method: The HTTP method.
-        path: The path.
-        members: The members of the request as they were sent; Serper's `/search` is known by its `q`.
-    """
-    return SHAPES.get(path) or (SHAPES.get(f"{path}?q") if "q" in members and method == "POST" else None)
 
 
 def shaped(response: Mapping[str, Any], shape: ResponseForm) -> dict[str, Any]:
@@ -368,12 +344,10 @@ def shaped(response: Mapping[str, Any], shape: ResponseForm) -> dict[str, Any]:
         Failed: no page could be read, and the form has no member for that.
     """
     rows = next(response[name] for name in ("pages", "results", "sources") if name in response)
-    if shape.adds and "sources" in response:
-        return {**response, shape.rows: [_members(row, shape.fields) for row in rows]}
     if shape.adds:
-        return {**(_members(rows[0], shape.fields) if len(rows) == 1 else {}), **response}
+        return {**response, shape.rows: [_members(row, shape.fields) for row in rows]}
     successes = [row for row in rows if row.get("status") != "error"]
-    objects = [_members({**row, "#": number}, shape.fields) for number, row in enumerate(successes, start=1)]
+    objects = [_members(row, shape.fields) for row in successes]
     body = _members(
         {"rows": objects[0] if shape.is_one and len(rows) == len(objects) == 1 else objects}, {shape.rows: "rows"}
     )

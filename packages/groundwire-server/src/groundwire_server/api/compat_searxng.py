@@ -34,8 +34,6 @@ _CATEGORIES: Final[Mapping[str, SearchSource | Literal["news"]]] = {
     **dict.fromkeys(("science", "scientific publications"), "papers"),
 }
 """What is searched for a category."""
-_SITES = re.compile(r"(?<!\S)(?:\((-?site:[^\s()]+(?: OR site:[^\s()]+)*)\)|(-?site:[^\s()]+))(?!\S)")
-_HOST = re.compile(r"(?:[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?\.)+[A-Za-z0-9_](?:[A-Za-z0-9_-]*[A-Za-z0-9_])?")
 _MESSAGES: Final[Mapping[str, str]] = {
     "rate_limited": "too many requests",
     "timeout": "timeout",
@@ -52,7 +50,7 @@ class SearxngRequest(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="ignore", use_attribute_docstrings=True)
 
     q: Words
-    """The query. `site:` and `-site:` before a domain work with every provider."""
+    """The query."""
     format: Literal["json"]
     """The response format; only `json` is supported."""
     pageno: str = Field(default="", pattern=rf"^([1-9]|{MAX_PAGE})?$")
@@ -183,13 +181,10 @@ async def search_searxng(caller: Caller, request: SearxngRequest) -> SearxngRepl
     unlike = [name for name in categories if kinds.get(name) != kind and (kinds.get(name), kind) != ("news", "web")]
     missing = [(name, "not searched by this gateway") for name in unlike]
     web, unknown = _with_providers(caller.session(None), engines)
-    words, allowed, blocked = _sites(request.q)
     language, region = _language(request.language)
     response = await web.search(
-        words,
+        request.q,
         limit=_LIMIT,
-        allowed_domains=allowed,
-        blocked_domains=blocked,
         time_range=_TIME_RANGES[request.time_range or ("month" if kind == "news" else "")],
         language=language,
         region=region,
@@ -228,26 +223,6 @@ def _with_providers(web: Web, engines: list[str]) -> tuple[Web, list[str]]:
 
 def _names(text: str) -> list[str]:
     return list(dict.fromkeys(name for part in text.split(",") if (name := part.strip().lower())))
-
-
-def _sites(text: str) -> tuple[str, list[str], list[str]]:
-    """Return the words of a query without its `site:` terms, and the domains that these allow and block.
-
-    What is left without words, or speaks of no plain domain, stays as it is.
-    """
-    allowed: list[str] = []
-    blocked: list[str] = []
-
-    def take(match: re.Match[str]) -> str:
-        terms = (match[1] or match[2]).split(" OR ")
-        hosts = [term.partition("site:")[2] for term in terms]
-        if not all(_HOST.fullmatch(host) for host in hosts):
-            return match[0]
-        (blocked if terms[0].startswith("-") else allowed).extend(hosts)
-        return ""
-
-    words = " ".join(_SITES.sub(take, text).split())
-    return (words, allowed, blocked) if words else (text, allowed, blocked)
 
 
 def _language(text: str) -> tuple[str | None, str | None]:

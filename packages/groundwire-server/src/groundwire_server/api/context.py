@@ -244,15 +244,13 @@ class Scrape:
     """Endpoint with all metrics for Prometheus.
 
     Args:
-        metrics: What the calls were like; None where the `Web` is another's, who counts them.
+        metrics: What the calls were like.
         requests: The requests.
         context: The server's parts.
         peers: The other worker processes.
     """
 
-    def __init__(
-        self, metrics: Metrics | None, requests: Requests, context: AppContext, peers: Peers | None = None
-    ) -> None:
+    def __init__(self, metrics: Metrics, requests: Requests, context: AppContext, peers: Peers | None = None) -> None:
         self._metrics = metrics
         self._requests = requests
         self._traffic = context.traffic
@@ -271,7 +269,7 @@ class Scrape:
         running = sample("groundwire_http_running", "Calls in progress in this process.", self._traffic.running)
         own = [*self._requests.lines(), *running, *_admitted(self._traffic.admission)]
         own += [*_parts(self._web), *_process(self._start)]
-        return (self._metrics.render() if self._metrics else "") + "\n".join(own) + "\n"
+        return self._metrics.render() + "\n".join(own) + "\n"
 
 
 def _admitted(admission: Admission | None) -> Iterator[str]:

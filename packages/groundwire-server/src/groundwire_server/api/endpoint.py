@@ -9,7 +9,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Generic, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -25,10 +25,9 @@ from groundwire.telemetry.call_events import listening
 from groundwire_server.api.compat_apis import (
     DROP_IN_PATHS,
     FIRECRAWL_PATHS,
+    SHAPES,
     TEXT_ERROR_PATHS,
-    PerplexityRequest,
     ResponseForm,
-    shape_of,
     shaped,
 )
 from groundwire_server.api.context import AppContext, Caller
@@ -42,7 +41,6 @@ from groundwire_server.request_json import check_json
 __all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "prefers", "read_json", "read_query", "send_events"]
 
 _KIND = "text/event-stream"
-_TEXTS = ("text/plain", "text/markdown")
 
 Tell = Callable[[str, BaseModel], None]
 """Sends an event by its name."""
@@ -56,23 +54,9 @@ class Started(ApiModel):
 
 
 def prefers(request: Request, kind: str) -> bool:
-    """Whether a client accepts a media type and does not prefer JSON (RFC 9110, section 12.5.1)."""
-    wishes = _weights(request.headers.get("accept", ""))
-    return wishes.get(kind, 0.0) > 0 and wishes[kind] >= wishes.get("application/json", 0.0)
-
-
-@lru_cache(maxsize=64)
-def _weights(accept: str) -> Mapping[str, float]:
-    """Return the weight of each media type of a header."""
-    wishes: dict[str, float] = {}
-    for part in accept.split(","):
-        name, *parameters = [piece.strip().lower() for piece in part.split(";")]
-        weights = [piece.removeprefix("q=") for piece in parameters if piece.startswith("q=")]
-        try:
-            wishes[name] = float(weights[0]) if weights else 1.0
-        except ValueError:
-            wishes[name] = 0.0
-    return wishes
+    """Whether a client accepts a media type and not JSON."""
+    accepted = request.headers.get("accept", "")
+    return kind in accepted and "application/json" not in accepted
 
 
 async def send_events(
@@ -172,15 +156,13 @@ class Endpoint(Generic[_A]):
     async def _answer(self, request: Request, scope: Scope, receive: Receive, send: Send) -> None:
         arguments = self._parse(request, await self._context.traffic.until_ended(request.body()))
         seconds = self._default_seconds
-        if isinstance(arguments, ApiRequest) and arguments.timeout is not None:
-            seconds = min(arguments.timeout, self._context.longest)
-        contents = (
-            contents_of(members, reads=isinstance(arguments, PagesRequest))
-            if (members := _sent_members(arguments))
-            else _NO_CONTENTS
-        )
-        if contents.member or contents.answer:  # reading and answering have their own limits
-            seconds = seconds if _limit(arguments) else self._context.longest
+        contents = _NO_CONTENTS
+        if isinstance(arguments, ApiRequest):
+            if members := arguments.sent_members:
+                contents = contents_of(members, reads=isinstance(arguments, PagesRequest))
+            # Reading and answering have their own limits.
+            if arguments.timeout is not None or contents.member or contents.answer:
+                seconds = min(arguments.timeout or self._context.longest, self._context.longest)
         caller = self._context.caller(scope)
         done = partial(self._done, caller, arguments, seconds, contents)
 
@@ -188,12 +170,11 @@ class Endpoint(Generic[_A]):
             return self._refuse(_for_path(error, scope))
 
         async def respond() -> Response:
-            kind = next((media_type for media_type in _TEXTS if prefers(request, media_type)), "")
             try:
                 result = await done()
-                if self._text is not None and kind:
-                    return Response(self._text(result), headers=caller.headers, media_type=kind)
-                body = _body(contents, caller, shape_of(request.method, scope["path"], members), result)
+                if self._text is not None and prefers(request, "text/plain"):
+                    return Response(self._text(result), headers=caller.headers, media_type="text/plain")
+                body = _body(contents, caller, SHAPES.get(scope["path"]), result)
                 return Response(body, headers=caller.headers, media_type="application/json")
             except Failed as error:
                 return refuse(error)
@@ -239,15 +220,6 @@ class Endpoint(Generic[_A]):
         return result
 
 
-def _sent_members(arguments: object) -> Mapping[str, Any]:
-    """Return the members of a request at a path of another API as they were sent; else nothing."""
-    return arguments.sent_members if isinstance(arguments, ApiRequest) else {}
-
-
-def _limit(arguments: object) -> float | None:
-    return arguments.timeout if isinstance(arguments, ApiRequest) else None
-
-
 def _body(contents: Contents, caller: Caller, shape: ResponseForm | None, result: BaseModel) -> str:
     """Return a response as JSON, in the form of another API at its path."""
     if shape is None and contents == _NO_CONTENTS:
@@ -277,9 +249,7 @@ def read_json(model: type[_A], request: Request, body: bytes) -> _A:
     check_json(body)
     names = _names_of(model)
     try:
-        if not _is_drop_in(model, request):
-            return model.model_validate_json(body)
-        members = json_or_none(body)
+        members = json_or_none(body) if request.scope["path"] in DROP_IN_PATHS else None
         if not isinstance(members, dict) or not issubclass(model, ApiRequest):
             return model.model_validate_json(body)
         arguments = model.model_validate_json(json.dumps(_with_defaults(model.renamed(members), request)))
@@ -291,7 +261,7 @@ def read_json(model: type[_A], request: Request, body: bytes) -> _A:
 
 def _with_defaults(arguments: dict[str, Any], request: Request) -> dict[str, Any]:
     """Return the arguments of a request, with the defaults and the unit of the API whose path it is at."""
-    form = shape_of(request.method, request.url.path, arguments)
+    form = SHAPES.get(request.url.path)
     if request.url.path in FIRECRAWL_PATHS and isinstance(arguments.get("timeout"), (int, float)):
         arguments = {**arguments, "timeout": max(arguments["timeout"] / 1000, 1.0)}
     sized = any(arguments.get(name) is not None for name in ("query", "find", "cursor", "max_length", "max_tokens"))
@@ -302,38 +272,16 @@ def _names_of(model: type[BaseModel]) -> Mapping[str, str]:
     return model.other_names if issubclass(model, ApiRequest) else {}
 
 
-def _is_drop_in(model: type[BaseModel], request: Request) -> bool:
-    """Whether a request is that of another API's client, so that its members may have that API's names."""
-    return request.scope["path"] in DROP_IN_PATHS or model is PerplexityRequest
-
-
-def read_query(model: type[_A], request: Request, _body: bytes) -> _A:
-    """Return a query string as what is asked; lists are repeated, or domains are separated by commas.
+def read_query(model: type[_A], request: Request) -> _A:
+    """Return the query of a request.
 
     Raises:
-        Failed: something in it is wrong.
+        Failed: a field is invalid.
     """
-    values: dict[str, Any] = {}
-    for name, value in request.query_params.multi_items():
-        if name not in values:
-            values[name] = value
-        elif isinstance(values[name], list):
-            values[name].append(value)
-        else:
-            values[name] = [values[name], value]
-    sent_values = values
-    if issubclass(model, ApiRequest) and _is_drop_in(model, request):
-        values = model.renamed(values)
-    for name, info in model.model_fields.items():
-        if "tuple" in str(info.annotation) and isinstance(values.get(name), str):
-            values[name] = values[name].split(",") if name.endswith("domains") else [values[name]]
     try:
-        arguments = model.model_validate(values, strict=False)
+        return model.model_validate_strings(dict(request.query_params))
     except ValidationError as error:
-        raise invalid(error, model.model_fields, _names_of(model)) from None
-    if isinstance(arguments, ApiRequest) and sent_values is not values:
-        arguments.remember(sent_values)
-    return arguments
+        raise invalid(error) from None
 
 
 def is_json(request: Request) -> bool:

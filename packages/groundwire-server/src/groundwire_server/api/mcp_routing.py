@@ -20,7 +20,7 @@ from groundwire_server.auth import KeyFile, Tenant, tenant_of
 from groundwire_server.auth.access_log import facts_of
 from groundwire_server.auth.authentication import TENANT
 from groundwire_server.auth.keys import KeyLimits
-from groundwire_server.client_disconnect import ASGIApp, Message, Receive, Scope, Send, until_done
+from groundwire_server.client_disconnect import ASGIApp, Message, Receive, Scope, Send, relay, until_done
 
 __all__ = ["SessionRouting"]
 
@@ -137,13 +137,7 @@ class SessionRouting:
                 data=scope["groundwire.body"] or None,
             ) as response:
                 begun = True
-                response_headers = [(name.lower(), value) for name, value in response.raw_headers]
-                await send(
-                    {"type": "http.response.start", "status": response.status, "headers": _passed(response_headers)}
-                )
-                async for piece in response.content.iter_any():
-                    await send({"type": "http.response.body", "body": piece, "more_body": True})
-                await send({"type": "http.response.body", "body": b"", "more_body": False})
+                await relay(response, _passed((name.lower(), value) for name, value in response.raw_headers), send)
         except aiohttp.ClientConnectorError:  # it has just ended, and its sessions with it
             await self._answer(scope, replayed(scope["groundwire.body"], receive), send)
         except (aiohttp.ClientError, OSError) as error:

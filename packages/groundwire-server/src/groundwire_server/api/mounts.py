@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -19,10 +18,7 @@ from groundwire_server.api.context import AppContext, Counted
 from groundwire_server.api.mcp_routing import SessionRouting
 from groundwire_server.api.mcp_sessions import PATH, SSE_PATH, TenantSessions
 from groundwire_server.api.peers import Peers
-from groundwire_server.auth import KeyFile, Tenant, tenant_of
-from groundwire_server.auth.authentication import ClientAddress
-from groundwire_server.auth.keys import KeyRecord, id_of, is_key_of
-from groundwire_server.auth.rate_limits import client_network
+from groundwire_server.auth import KeyFile
 from groundwire_server.client_disconnect import watched
 
 if TYPE_CHECKING:
@@ -31,11 +27,9 @@ if TYPE_CHECKING:
     from starlette.applications import Starlette
 
     from groundwire.mcp_server.sessions import Sessions
-    from groundwire_server.ui import Visitor
 
 __all__ = [
     "LARGEST_MODEL_REQUEST",
-    "MODEL_PATHS",
     "Mount",
     "SignedIn",
     "mcp_application",
@@ -43,11 +37,6 @@ __all__ = [
     "openai_mounts",
 ]
 
-MODEL_PATHS = (
-    *(f"/v1/{name}" for name in ("chat/completions", "completions", "responses", "messages", "models", "embeddings")),
-    "/chat/completions",
-)
-"""The paths of model APIs when a client is given the address of this server."""
 _POSTED: Final = "/messages/"
 _PATHS_SEEN: Final = 256  # of which it is remembered whether they are of the page
 
@@ -141,9 +130,7 @@ def mcp_mounts(
         yield Mount(_POSTED.rstrip("/"), app)
 
 
-def openai_mounts(
-    context: AppContext, upstream: str, path: str = "/openai/v1", *, key: str = "", **options: Any
-) -> Iterator[Mount]:
+def openai_mounts(context: AppContext, upstream: str, path: str = "/openai/v1", *, key: str = "") -> Iterator[Mount]:
     """Yield the OpenAI-compatible endpoint in front of a model server, and those of Ollama and Gemini.
 
     Args:
@@ -151,14 +138,13 @@ def openai_mounts(
         upstream: Where the model server's API begins.
         path: The path where it is mounted.
         key: The key for the model server, of clients that send none.
-        options: Others of `Proxy`.
 
     Raises:
         InvalidRequest: the URL is invalid.
     """
     from groundwire_server.openai.app import Proxy
 
-    proxy = Proxy(context.web, upstream, prefix=path, key=key, **options)
+    proxy = Proxy(context.web, upstream, prefix=path, key=key)
 
     @asynccontextmanager
     async def running() -> AsyncIterator[None]:
@@ -171,51 +157,26 @@ def openai_mounts(
     yield Mount(path, app, running(), LARGEST_MODEL_REQUEST)
     for other in proxy.beside:
         yield Mount(other, app, max_body_bytes=LARGEST_MODEL_REQUEST)
-    if path != "/v1":
-        for alias in MODEL_PATHS:
-            yield Mount(alias, _Renamed(app, path), max_body_bytes=LARGEST_MODEL_REQUEST)
 
 
-class _Renamed:
-    """The endpoint under the paths that clients know it by, which begin with `/v1` or with nothing."""
-
-    def __init__(self, app: ASGIApp, prefix: str) -> None:
-        self._app = app
-        self._prefix = prefix
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Forward a request to the endpoint's own path."""
-        path = self._prefix + scope["path"].removeprefix("/v1")
-        await self._app({**scope, "path": path, "raw_path": path.encode()}, receive, send)
-
-
-class SignedIn:
-    """The paths of the web page, and its login sessions.
+class SignedIn(BaseRoute):
+    """The paths of the web page, looked up per request, and its login sessions; the last route.
 
     Args:
         web: The web to search and read with.
         keys: The keys with which people sign in.
-        asks: Says whether a key is asked for now.
-        now: The time.
     """
 
-    def __init__(
-        self,
-        web: Web,
-        keys: KeyFile,
-        *,
-        asks: Callable[[], bool] = lambda: True,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
-    ) -> None:
+    def __init__(self, web: Web, keys: KeyFile) -> None:
         from groundwire_server.ui import STATIC_FILES, ui_routes  # a server without the page needs no templates
         from groundwire_server.ui.login_sessions import SignIns
 
-        verifier = _KeyVerifier(web, keys, now)
-        self.asks = asks
-        self._sign_ins = SignIns(verifier, web.store)
+        self.asks: Callable[[], bool] = lambda: True
+        """Says whether a key is asked for now."""
+        self._sign_ins = SignIns(keys, web.store, web.settings.server.trusted_proxies)
         self._files = frozenset(STATIC_FILES)
-        self._open = Router(ui_routes(web, catch_all=True), redirect_slashes=False)
-        self._closed = Router(ui_routes(web, authenticate=verifier, catch_all=True), redirect_slashes=False)
+        routes = ui_routes(web, sign_ins=self._sign_ins, asks=lambda: self.asks(), catch_all=True)
+        self._router = Router(routes, redirect_slashes=False)
         self._is_of_page = lru_cache(_PATHS_SEEN)(self._matches_page)  # else it costs more than authentication
         self.others: Sequence[BaseRoute] = ()
         """The routes of the server beside these."""
@@ -229,82 +190,22 @@ class SignedIn:
 
     def _matches_page(self, path: str, root_path: str) -> bool:
         scope = {"type": "http", "method": "GET", "path": path, "root_path": root_path}
-        return _matches(self._closed.routes[:-1], scope)
+        return _matches(self._router.routes[:-1], scope)
 
     async def key_id(self, scope: Scope) -> str | None:
         """Return the ID of the key that a visitor has signed in with; static files need no key."""
         if scope["path"] in self._files:
             return None
-        visitor = await self._sign_ins.visitor(Request(scope))
-        return visitor.id if visitor else None
-
-    def routes(self) -> list[BaseRoute]:
-        """Return the routes of the page."""
-        return [_Either(self)]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Show the page."""
-        await (self._closed if self.asks() else self._open)(scope, receive, send)
-
-
-class _Either(BaseRoute):
-    """A route to the web page, looked up per request; the last one."""
-
-    def __init__(self, page: SignedIn) -> None:
-        self._page = page
+        return await self._sign_ins.key_id(Request(scope))
 
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Return whether a request belongs to the page."""
-        return (Match.FULL if scope["type"] == "http" and self._page.has(scope) else Match.NONE), {}
+        return (Match.FULL if scope["type"] == "http" and self.has(scope) else Match.NONE), {}
 
     async def handle(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Show the page."""
-        await self._page(scope, receive, send)
+        await self._router(scope, receive, send)
 
 
 def _matches(routes: Iterable[BaseRoute], scope: Scope) -> bool:
     return any(route.matches(scope)[0] is not Match.NONE for route in routes)
-
-
-class _KeyVerifier:
-    """Admits holders of a key, with the permissions of the key."""
-
-    def __init__(self, web: Web, keys: KeyFile, now: Callable[[], datetime]) -> None:
-        self._web = web
-        self._keys = keys
-        self._now = now
-        self._clients = ClientAddress(web.settings.server.trusted_proxies)
-
-    async def admit(self, key: str) -> Visitor | None:
-        """Return the visitor for a key; see `KeyVerifier`."""
-        record = self._keys.find(id_of(key))
-        return self._of(record) if is_key_of(record, key) else None
-
-    async def recall(self, visitor: str) -> Visitor | None:
-        """Return the visitor of an id; see `KeyVerifier`."""
-        return self._of(self._keys.find(visitor))
-
-    def known(self, scope: Mapping[str, Any]) -> Visitor | None:
-        """Return the visitor admitted by `Access` in any way; see `KeyVerifier`."""
-        tenant = tenant_of(scope)
-        return None if tenant is None else self._visitor(tenant)
-
-    def address(self, scope: Mapping[str, Any]) -> str:
-        """Return the client's network, also behind a load balancer; see `KeyVerifier`."""
-        return client_network(self._clients.address(dict(scope)))
-
-    def _of(self, record: KeyRecord | None) -> Visitor | None:
-        if record is None or record.why_dead(self._now()):
-            return None
-        return self._visitor(Tenant.of(record))
-
-    def _visitor(self, tenant: Tenant) -> Visitor:
-        from groundwire_server.ui import Visitor
-
-        return Visitor(
-            id=tenant.key_id,
-            name=tenant.name,
-            web=tenant.narrow(self._web),
-            prefix=tenant.prefix,
-            sees_all=tenant.operator,
-        )

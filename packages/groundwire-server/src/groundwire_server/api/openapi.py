@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from html import escape
 from http import HTTPStatus
 from typing import Any, Final, Literal
 
@@ -13,7 +12,7 @@ from pydantic.json_schema import models_json_schema
 from groundwire._version import __version__
 from groundwire_server.api.routes import JSON, Operation
 
-__all__ = ["openapi", "openapi_page"]
+__all__ = ["openapi"]
 
 _EVENTS = "text/event-stream"
 _EVENT: Final[Mapping[str, Any]] = {
@@ -130,25 +129,3 @@ def _parameters(model: type[BaseModel] | None, where: str) -> Iterator[dict[str,
             "description": schema.get("description", ""),
             "schema": plain,
         }
-
-
-def openapi_page(operations: Iterable[Operation]) -> str:
-    """Return a page of HTML that lists the endpoints with what they take.
-
-    Args:
-        operations: What it lists.
-    """
-    rows = []
-    for operation in operations:
-        models = [*operation.bodies.values(), *filter(None, (operation.query, operation.parameters))]
-        fields = {
-            name: field.description or "" for model in models for name, field in model.model_fields.items() if name
-        }
-        listed = "".join(f"<dt><code>{escape(name)}</code><dd>{escape(text)}" for name, text in fields.items())
-        title = f"<h2><code>{operation.method} {escape(operation.path)}</code></h2><p>{escape(operation.summary)}</p>"
-        rows.append(title + (f"<dl>{listed}</dl>" if listed else ""))
-    about = f"<p>{escape(_ABOUT)} For programs: <a href=/openapi.json>openapi.json</a>.</p>"
-    return (
-        f"<!doctype html><html lang=en><meta charset=utf-8><title>Groundwire: API</title><h1>API</h1>{about}"
-        + "".join(rows)
-    )

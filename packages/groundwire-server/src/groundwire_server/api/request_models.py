@@ -18,7 +18,6 @@ from pydantic import (
     RootModel,
     model_validator,
 )
-from pydantic.config import JsonDict
 
 from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, SearchSource, Strategy, TimeRange
 from groundwire.models.argument_names import ASK, OPEN_PAGE, SEARCH, recent, translated
@@ -79,13 +78,6 @@ _SIGN, _DOT = r"[^\x00-/:-@\[-^`{-\xa0]", r"[^\x00-,/:-@\[-^`{-\xa0]"
 _DOMAIN = rf"^(\*\.)?{_SIGN}({_DOT}*{_SIGN})?$"
 Domain = Annotated[str, Field(min_length=1, max_length=253, pattern=_DOMAIN)]
 Address = Annotated[str, Field(min_length=1, max_length=MAX_URL)]
-
-
-def _required_members(*names: str, without: tuple[str, ...] = ()) -> JsonDict:
-    """Return the schema of objects that require some members, not null, and exclude others."""
-    have: JsonDict = {name: {"not": {"type": "null"}} for name in names}
-    lack: JsonDict = {name: {"type": "null"} for name in without}
-    return {"required": list(names), "properties": have | lack}
 
 
 class ApiRequest(BaseModel):
@@ -187,20 +179,6 @@ class AskRequest(ApiRequest):
 class PagesRequest(ApiRequest):
     """The pages to read: `url` for one, or `urls` for several in parallel."""
 
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        json_schema_extra={
-            "oneOf": [
-                _required_members("url", without=("urls",)),
-                _required_members("urls", without=("url", "cursor")),
-            ],
-            "not": {
-                "anyOf": [
-                    _required_members(*pair) for pair in (("query", "cursor"), ("query", "find"), ("cursor", "find"))
-                ]
-            },
-        },
-    )
-
     other_names: ClassVar[Mapping[str, str]] = OPEN_PAGE
 
     url: Address | None = None
@@ -209,7 +187,7 @@ class PagesRequest(ApiRequest):
     """Several URLs; pages that cannot be read have `status` error in the response, beside the others."""
     query: Words | None = None
     """Return only the passages relevant to this query. Pass at most one of query, cursor and find."""
-    cursor: str | None = Field(default=None, min_length=1, max_length=200)
+    cursor: str | None = Field(default=None, min_length=1, max_length=6_100)
     """Continue reading one page: its `next_cursor`, `#3` for its third section, or `@5120` for a position."""
     find: Words | None = None
     """Show only the literal matches of this text, with context."""
@@ -254,15 +232,6 @@ class GivenSource(BaseModel):
 
 class VerifyRequest(ApiRequest):
     """An answer to verify, sentence by sentence, against the sources of a session or given ones."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(
-        json_schema_extra={
-            "oneOf": [
-                _required_members("session", without=("sources",)),
-                _required_members("sources", without=("session",)),
-            ]
-        }
-    )
 
     answer: str = Field(max_length=_MAX_ANSWER)
     """The answer in Markdown, with markers such as `[1]`; at most 10,000 brackets, and 10,000 sentences and lines."""

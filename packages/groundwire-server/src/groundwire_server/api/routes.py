@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel
 from starlette.requests import Request
+from starlette.routing import request_response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from groundwire.models import Page, SearchResponse
@@ -28,7 +29,7 @@ from groundwire_server.api.compat_searxng import (
 from groundwire_server.api.compat_sites import CrawlReply, MapReply, MapRequest, crawl_site, map_site
 from groundwire_server.api.context import AppContext, Caller
 from groundwire_server.api.drop_in_contents import ignored
-from groundwire_server.api.endpoint import Endpoint, Work, is_json, read_json, read_query
+from groundwire_server.api.endpoint import Endpoint, Work, is_json, read_json
 from groundwire_server.api.error_body import ApiModel, Failure
 from groundwire_server.api.request_models import (
     AskRequest,
@@ -42,18 +43,18 @@ from groundwire_server.api.request_models import (
     VerifyRequest,
 )
 from groundwire_server.api.status import (
-    Alive,
     HealthReply,
     Nothing,
     ProvidersReply,
-    Ready,
     SessionCall,
     SessionQuery,
     SessionReply,
     SessionRequest,
+    alive,
     providers,
     read_nothing,
     read_session,
+    ready,
     reset_session,
     session,
 )
@@ -110,13 +111,6 @@ async def pages(caller: Caller, request: PagesRequest) -> PagesReply:
     return PagesReply(pages=documents)
 
 
-def _as_text(result: BaseModel) -> str:
-    """Return a response as Markdown: results, an answer, or the content of pages."""
-    if isinstance(result, AskReply):
-        return result.text
-    return "\n\n".join(map(str, result.pages)) if isinstance(result, PagesReply) else str(result)
-
-
 JSON, _FORM = "application/json", "application/x-www-form-urlencoded"
 _SITE = 150.0  # seconds for a site, as Tavily's clients wait
 _QUICK = 10.0  # seconds for operations that only read the store
@@ -168,11 +162,6 @@ class Dispatch:
         await self.choose(Request(scope))(scope, receive, send)
 
 
-def _is_searxngs(request: Request) -> bool:
-    """Whether `GET /search` is of a client of SearXNG, which sends a format, or of a browser."""
-    return "format" in request.query_params or "text/html" in request.headers.get("accept", "")
-
-
 _R = TypeVar("_R", bound=BaseModel)
 _ROWS: Final[Sequence[dict[str, Any]]] = tomllib.loads(
     files("groundwire_server.api").joinpath("operations.toml").read_text(encoding="utf-8")
@@ -196,12 +185,6 @@ def _served(context: AppContext) -> Mapping[str, Mapping[str, Any]]:
         app = Endpoint(context, partial(read_json, model), work, default_seconds=default_seconds, **more)
         return {"app": app, "bodies": {JSON: model}, "replies": (reply,)}
 
-    def of_query(
-        work: Work[_R], model: type[_R], default_seconds: float, reply: type[BaseModel], **more: Any
-    ) -> dict[str, Any]:
-        app = Endpoint(context, partial(read_query, model), work, default_seconds=default_seconds, **more)
-        return {"app": app, "query": model, "replies": (reply,)}
-
     def of_nothing(work: Work[Nothing], reply: type[BaseModel]) -> dict[str, Any]:
         return {"app": Endpoint(context, read_nothing, work, default_seconds=_QUICK), "replies": (reply,)}
 
@@ -209,17 +192,12 @@ def _served(context: AppContext) -> Mapping[str, Mapping[str, Any]]:
         app = Endpoint(context, read_session, work, default_seconds=_QUICK)
         return {"app": app, "parameters": SessionRequest, "query": SessionQuery, "replies": (SessionReply,)}
 
-    rich = {"events": True, "text": _as_text}
     searxng = Endpoint(context, read_searxng, search_searxng, default_seconds=searching, refuse=refuse_searxng)
     perplexity = of_body(search_perplexity, PerplexityRequest, searching, PerplexityReply)["app"]
-    by_query = of_query(search, SearchRequest, searching, SearchResponse)["app"]
     return {
-        "search": of_body(search, SearchRequest, searching, SearchResponse, **rich),
-        "search_by_query": of_query(search, SearchRequest, searching, SearchResponse, **rich),
-        "read_pages": of_body(pages, PagesRequest, reading, PagesReply, **rich),
-        "read_pages_by_query": of_query(pages, PagesRequest, reading, PagesReply, **rich),
-        "ask": of_body(ask, AskRequest, answering, AskReply, **rich),
-        "ask_by_query": of_query(ask, AskRequest, answering, AskReply, **rich),
+        "search": of_body(search, SearchRequest, searching, SearchResponse, events=True),
+        "read_pages": of_body(pages, PagesRequest, reading, PagesReply, events=True),
+        "ask": of_body(ask, AskRequest, answering, AskReply, events=True),
         "verify_answer": of_body(verify, VerifyRequest, reading, VerifyReply),
         "list_tools": of_nothing(list_tools, JsonObject),
         "call_tool": {
@@ -240,9 +218,9 @@ def _served(context: AppContext) -> Mapping[str, Mapping[str, Any]]:
         "get_session": of_session(session),
         "reset_session": of_session(reset_session),
         "search_as_searxng": {
-            "app": Dispatch(lambda request: searxng if _is_searxngs(request) else by_query),
+            "app": searxng,
             "query": SearxngRequest,
-            "replies": (SearxngReply, SearchResponse),
+            "replies": (SearxngReply,),
             "failures": (SearxngFailure, Failure),
         },
         "search_by_body": {
@@ -253,6 +231,10 @@ def _served(context: AppContext) -> Mapping[str, Mapping[str, Any]]:
         },
         "map_site": of_body(map_site, MapRequest, _SITE, MapReply),
         "crawl_site": of_body(crawl_site, MapRequest, _SITE, CrawlReply),
-        "is_alive": {"app": Alive(), "replies": (HealthReply,)},
-        "is_ready": {"app": Ready(context), "replies": (HealthReply,), "failures": (HealthReply,)},
+        "is_alive": {"app": request_response(alive), "replies": (HealthReply,)},
+        "is_ready": {
+            "app": request_response(partial(ready, context)),
+            "replies": (HealthReply,),
+            "failures": (HealthReply,),
+        },
     }

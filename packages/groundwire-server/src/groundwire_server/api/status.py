@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
 from pydantic import Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import Source
@@ -28,30 +27,31 @@ from groundwire_server.api.error_body import ApiModel, failed
 from groundwire_server.api.request_models import SessionName
 
 __all__ = [
-    "Alive",
     "HealthReply",
     "Nothing",
     "ProvidersReply",
-    "Ready",
     "SessionCall",
     "SessionQuery",
     "SessionReply",
     "SessionRequest",
+    "alive",
     "providers",
     "read_nothing",
     "read_session",
+    "ready",
     "reset_session",
     "session",
 ]
 
 _DAYS = 7
+_Role = Literal["search", "read"]
 _MOST_SOURCES = 1_000  # in one response
 
 
 class ProviderRecord(ApiModel):
     """A provider's results in one of its roles over the last seven days, in all processes that share the store."""
 
-    role: Literal["search", "read"]
+    role: _Role
     """Its role."""
     attempts: int
     """The number of attempts."""
@@ -83,7 +83,7 @@ class ProviderReply(ApiModel):
 
     name: str
     """Its name."""
-    roles: tuple[Literal["search", "read"], ...]
+    roles: tuple[_Role, ...]
     """Its roles here."""
     configured: bool
     """Whether it is configured, so that it is used."""
@@ -172,13 +172,13 @@ def read_nothing(_request: Request, _body: bytes) -> Nothing:
     return Nothing()
 
 
-def read_session(request: Request, body: bytes) -> SessionCall:
+def read_session(request: Request, _body: bytes) -> SessionCall:
     """Parse the session name in a path, and the query.
 
     Raises:
         Failed: one of them is invalid.
     """
-    query = read_query(SessionQuery, request, body)
+    query = read_query(SessionQuery, request)
     try:
         return SessionCall(id=request.path_params["id"], **query.model_dump())
     except ValidationError:
@@ -191,12 +191,8 @@ async def providers(caller: Caller, _request: Nothing) -> ProvidersReply:
     healths = {health.provider: health for health in web.provider_health()}
     scores = (await web.score_card(_DAYS)).providers if sees_all else ()
     prices = await asyncio.to_thread(load_prices)
-    roles: dict[str, list[Literal["search", "read"]]] = {}
-    for provider in web.search_providers:
-        roles.setdefault(provider.name, []).append("search")
-    for reader in web.read_providers:
-        roles.setdefault(reader.name, []).append("read")
-    used = [_provider(name, tuple(does), healths.get(name), prices, scores) for name, does in roles.items()]
+    roles = _roles([each.name for each in web.search_providers], [each.name for each in web.read_providers])
+    used = [_provider(name, does, healths.get(name), prices, scores) for name, does in roles.items()]
     return ProvidersReply(providers=(*used, *(_skipped(web, roles) if sees_all else ())))
 
 
@@ -247,9 +243,15 @@ def _no_session() -> Exception:
     return failed(404, "no_such_session", "There is no session with that name; its first call creates it.")
 
 
+def _roles(searching: Sequence[str], reading: Sequence[str]) -> dict[str, tuple[_Role, ...]]:
+    """Return what each provider does, by its name."""
+    roles: dict[str, tuple[_Role, ...]] = dict.fromkeys(searching, ("search",))
+    return roles | {name: (*roles.get(name, ()), "read") for name in reading}
+
+
 def _provider(
     name: str,
-    roles: tuple[Literal["search", "read"], ...],
+    roles: tuple[_Role, ...],
     health: ProviderHealth | None,
     prices: Mapping[str, Prices],
     scores: Iterable[ProviderScore],
@@ -275,15 +277,10 @@ def _record(score: ProviderScore) -> ProviderRecord:
 def _skipped(web: Web, used: Mapping[str, object]) -> Iterable[ProviderReply]:
     """Yield the unconfigured providers of the settings."""
     settings = web.settings
-    named: dict[str, list[Literal["search", "read"]]] = {}
-    for name in settings.search.providers:
-        named.setdefault(name, []).append("search")
-    for name in settings.read.providers:
-        named.setdefault(name, []).append("read")
-    for name, roles in named.items():
+    for name, roles in _roles(settings.search.providers, settings.read.providers).items():
         needs = next((reason for reason in web.skipped if reason.split(" ", 1)[0] == name), None)
         if name not in used and needs is not None:
-            yield ProviderReply(name=name, roles=tuple(roles), configured=False, needs=needs)
+            yield ProviderReply(name=name, roles=roles, configured=False, needs=needs)
 
 
 _MAX_WAIT = 2.0  # seconds for the store
@@ -301,40 +298,28 @@ class HealthReply(ApiModel):
     or all search providers are in cooldown."""
 
 
-class Alive:
-    """Liveness endpoint; an ASGI application, like `Ready`."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        await _response("ok")(scope, receive, send)
+async def alive(_request: Request) -> Response:
+    """Say that the process answers."""
+    return _response("ok")
 
 
-class Ready:
-    """Readiness endpoint.
+async def ready(context: AppContext, _request: Request) -> Response:
+    """Say whether to send calls."""
+    return _response(await _standing(context))
 
-    Args:
-        context: Where they would be sent.
-    """
 
-    def __init__(self, context: AppContext) -> None:
-        self._context = context
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
-        await _response(await self._standing())(scope, receive, send)
-
-    async def _standing(self) -> Readiness:
-        traffic, web = self._context.traffic, self._context.web
-        if traffic.leaving:
-            return "draining"
-        if not traffic.started:
-            return "starting"
-        if traffic.is_full:
-            return "overloaded"
-        soon = web.settings.search.timeout  # a search waits that long for a provider
-        if all(health.state == "cooldown" and health.seconds > soon for health in web.provider_health()):
-            return "no_provider"
-        return "ok" if await _answers(web.store) else "no_store"
+async def _standing(context: AppContext) -> Readiness:
+    traffic, web = context.traffic, context.web
+    if traffic.leaving:
+        return "draining"
+    if not traffic.started:
+        return "starting"
+    if traffic.is_full:
+        return "overloaded"
+    soon = web.settings.search.timeout  # a search waits that long for a provider
+    if all(health.state == "cooldown" and health.seconds > soon for health in web.provider_health()):
+        return "no_provider"
+    return "ok" if await _answers(web.store) else "no_store"
 
 
 async def _answers(store: Store) -> bool:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from contextlib import aclosing
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeVar, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, JsonValue, ValidationError
+from pydantic import BaseModel, ConfigDict, JsonValue
 from starlette.requests import Request
 
 from groundwire import agent_loop
@@ -20,8 +20,8 @@ from groundwire.tools import ToolResult, open_page_tool, web_search_tool, web_to
 from groundwire.tools.definitions import local_search_definition, web_search_definition
 from groundwire.tools.permissions import Permission, guarded
 from groundwire_server.api.context import Caller
-from groundwire_server.api.endpoint import is_json, read_json
-from groundwire_server.api.error_body import ApiModel, failed, invalid
+from groundwire_server.api.endpoint import is_json, read_json, read_query
+from groundwire_server.api.error_body import ApiModel, failed
 from groundwire_server.api.request_models import (
     AskRequest,
     JsonObject,
@@ -158,9 +158,6 @@ def _verified(report: Report) -> VerifyReply:
     )
 
 
-_A = TypeVar("_A", bound=BaseModel)
-
-
 class ResolveReply(ApiModel):
     """A search plan."""
 
@@ -255,7 +252,7 @@ def read_tool(request: Request, body: bytes) -> ToolCall:
     if name not in get_args(ToolName):
         raise failed(404, "no_such_tool", f"There is no such tool; the tools are {', '.join(get_args(ToolName))}.")
     arguments = read_json(JsonObject, request, body).root
-    return ToolCall.model_construct(**_queried(ToolQuery, request).model_dump(), name=name, arguments=arguments)
+    return ToolCall.model_construct(**read_query(ToolQuery, request).model_dump(), name=name, arguments=arguments)
 
 
 def read_prepare(request: Request, body: bytes) -> PrepareCall:
@@ -267,16 +264,4 @@ def read_prepare(request: Request, body: bytes) -> PrepareCall:
     if not is_json(request):
         raise failed(415, "not_json", "Send the request as JSON, with Content-Type: application/json.")
     model_request = parse_model_request(body)
-    return PrepareCall.model_construct(**_queried(PrepareQuery, request).model_dump(), body=model_request)
-
-
-def _queried(model: type[_A], request: Request) -> _A:
-    """Return the query of a request.
-
-    Raises:
-        Failed: a field is invalid.
-    """
-    try:
-        return model.model_validate_strings(dict(request.query_params))
-    except ValidationError as error:
-        raise invalid(error) from None
+    return PrepareCall.model_construct(**read_query(PrepareQuery, request).model_dump(), body=model_request)

@@ -18,8 +18,8 @@ Within the application a request's scope says whose it is, and what that allows 
 
 `tenant.narrow` is cheap, and made for each request; the day's budget is counted in the store of the `Web`. A call that
 the day does not allow any more raises `BudgetExceeded` with `retry_after`. Data of all tenants (metrics, score
-cards, the archive) are for `tenant.operator`; paths of that kind can be given to `Access` as `operators`. Whatever the
-application remembers of a client between requests it should remember by `tenant.id`.
+cards, the archive) are for `tenant.operator`. Whatever the application remembers of a client between requests it should
+remember by `tenant.id`.
 """
 
 from __future__ import annotations

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
-import hmac
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -17,7 +14,7 @@ from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.routing.daily_quota import DailyLimits
 from groundwire_server.auth.access_log import facts_of
 from groundwire_server.auth.error_response import Headers, Refusal
-from groundwire_server.auth.keys import KeyFile, KeyLimits, KeyRecord, digest_of, id_of, is_key_of
+from groundwire_server.auth.keys import KeyFile, KeyLimits, KeyRecord, id_of, is_key_of
 from groundwire_server.auth.rate_limits import Failures
 from groundwire_server.client_disconnect import Scope
 
@@ -81,22 +78,19 @@ def _is_address(word: str) -> bool:
 
 
 _PREFIX = "gw_"
-CREDENTIALS = frozenset({b"authorization", b"x-api-key", b"x-subscription-token"})
+CREDENTIALS = frozenset({b"authorization", b"x-api-key"})
 """The headers that can hold a key."""
-_KEY_HEADERS = ("x-api-key", "x-subscription-token")  # the second is that of Brave's clients
 
 
 def key_in(headers: Mapping[str, str]) -> str:
     """Return the key of a request, or an empty string.
 
-    It is read from `X-API-Key` or `X-Subscription-Token`, else from `Authorization: Bearer KEY`, or from the password
-    of `Authorization: Basic`, which is what browsers ask people for. It is never read from the URL: URLs are logged.
+    It is read from `X-API-Key`, else from `Authorization: Bearer KEY`, and never from the URL: URLs are logged.
 
     Args:
         headers: By their names in lower case.
     """
-    own = next(filter(None, (headers.get(name, "").strip() for name in _KEY_HEADERS)), "")
-    return own or _bearer(headers.get("authorization", ""))
+    return headers.get("x-api-key", "").strip() or _bearer(headers.get("authorization", ""))
 
 
 def credential(headers: Headers) -> bytes:
@@ -107,33 +101,25 @@ def credential(headers: Headers) -> bytes:
     return b""
 
 
-def without_key(headers: Headers, token: str = "") -> Headers:
-    """Return a request's headers without API keys and the token, which the application does not need.
+def without_key(headers: Headers) -> Headers:
+    """Return a request's headers without API keys, which the application does not need.
 
     What these headers say to others is left, such as to the model server behind the proxy.
     """
     return [
         (name, value)
         for name, value in headers
-        if (lower := name.lower()) not in CREDENTIALS or not _holds_key(lower, value.decode("latin-1"), token)
+        if (lower := name.lower()) not in CREDENTIALS or not _holds_key(lower, value.decode("latin-1"))
     ]
 
 
-def _holds_key(name: bytes, value: str, token: str) -> bool:
-    key = _bearer(value) if name == b"authorization" else value.strip()
-    return key.startswith(_PREFIX) or (bool(token) and key == token)
+def _holds_key(name: bytes, value: str) -> bool:
+    return (_bearer(value) if name == b"authorization" else value.strip()).startswith(_PREFIX)
 
 
 def _bearer(authorization: str) -> str:
     scheme, _, credentials = authorization.strip().partition(" ")
-    if scheme.lower() == "bearer":
-        return credentials.strip()
-    if scheme.lower() == "basic":
-        try:
-            return base64.b64decode(credentials.strip(), validate=True).decode("latin-1").partition(":")[2]
-        except (binascii.Error, ValueError):
-            return ""
-    return ""
+    return credentials.strip() if scheme.lower() == "bearer" else ""
 
 
 TENANT = "groundwire.tenant"
@@ -240,7 +226,6 @@ class Authenticator:
     Args:
         keys: The keys.
         must: Whether a key is asked for even where there has never been one.
-        token: A token equivalent to an operator's key without limits; empty for none.
         pages: Paths at which people sign in.
         clients: Says which address a request comes from.
         failures: Counts wrong keys.
@@ -254,7 +239,6 @@ class Authenticator:
         keys: KeyFile,
         *,
         must: bool,
-        token: str = "",
         pages: Pages | None,
         clients: ClientAddress,
         failures: Failures,
@@ -266,7 +250,6 @@ class Authenticator:
         self._tokens = tokens
         self._must = must
         self._how = how
-        self._token = digest_of(token) if token else ""
         self._pages = pages
         self._clients = clients
         self._failures = failures
@@ -311,7 +294,7 @@ class Authenticator:
         return None if record is None or record.why_dead(self._now()) else Tenant.of(record)
 
     async def _tenant(self, scope: Scope, headers: Mapping[str, str]) -> Tenant | None:
-        """Return the tenant of a request; None if no key is required, and for the token.
+        """Return the tenant of a request; None if no key is required.
 
         Raises:
             Refusal: the request has no valid key.
@@ -320,16 +303,13 @@ class Authenticator:
             if not self.asks:
                 return None
             key = key_in(headers)
-            is_token = bool(self._token) and hmac.compare_digest(digest_of(key), self._token)
-            record = None if is_token else self._keys.find(id_of(key))
+            record = self._keys.find(id_of(key))
         except ConfigurationError as error:
             raise _unreadable(error) from None
         tokens = self._tokens if self._tokens is not None and self._tokens.covers(scope["path"]) else None
         how, challenge = (self._how, "") if tokens is None else (f"{self._how} {tokens.how}", tokens.challenge)
         if not key:
-            raise _unknown(headers, "missing_key", how, challenge)
-        if is_token:
-            return None
+            raise _unknown("missing_key", how, challenge)
         if tokens is not None and key.count(".") == 2 and headers.get("authorization", "").endswith(key):
             try:
                 return await tokens.tenant(key)
@@ -345,8 +325,8 @@ class Authenticator:
             return Tenant.of(record)
         await self._count_failure(scope)
         if why:
-            raise _unknown(headers, f"{why}_key", f"This key is no longer valid: it {_ENDINGS[why]}.", challenge)
-        raise _unknown(headers, "wrong_key", f"This key is not valid. {how}", challenge)
+            raise _unknown(f"{why}_key", f"This key is no longer valid: it {_ENDINGS[why]}.", challenge)
+        raise _unknown("wrong_key", f"This key is not valid. {how}", challenge)
 
     async def _count_failure(self, scope: Scope) -> None:
         """Count a wrong key.
@@ -370,10 +350,8 @@ def _unreadable(error: ConfigurationError) -> Refusal:
     return Refusal(503, "no_keys", "The server cannot read its keys; contact its operator.")
 
 
-def _unknown(headers: Mapping[str, str], code: str, text: str, challenge: str = "") -> Refusal:
-    """Return the rejection of a request without a valid key; a person in a browser is asked for one."""
+def _unknown(code: str, text: str, challenge: str = "") -> Refusal:
+    """Return the rejection of a request without a valid key."""
     error = "" if code == "missing_key" else ', error="invalid_token"'
     authenticate = f'Bearer realm="groundwire"{error}{challenge}'
-    if headers.get("sec-fetch-mode") == "navigate":
-        authenticate = 'Basic realm="groundwire: your key is the password", charset="UTF-8"'
     return Refusal(401, code, text, headers={"www-authenticate": authenticate})

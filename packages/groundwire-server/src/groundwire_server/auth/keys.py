@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -38,7 +38,6 @@ __all__ = [
     "is_key_of",
     "key_file_of",
     "make_key",
-    "succeed",
 ]
 
 ID = r"[a-z2-7]{8}"
@@ -73,8 +72,6 @@ class KeyLimits(_Part):
     """Requests per minute, in the long run."""
     burst: int = Field(default=0, ge=0, le=1_000_000)
     """The burst after a quiet period; 0 means a sixth of the rate."""
-    concurrent: int = Field(default=0, ge=0, le=1_000)
-    """Maximum concurrent requests."""
     calls_per_day: int = Field(default=0, ge=0)
     """Maximum searches and pages in total per day, UTC."""
     usd_per_day: float = Field(default=0.0, ge=0, allow_inf_nan=False)
@@ -89,6 +86,8 @@ class KeyLimits(_Part):
     """The folders of the server whose files it may open and search; none means no local file."""
     keep: bool = True
     """Whether anything may be stored for its calls, in caches and in the archive."""
+    concurrent: int = Field(default=0, exclude=True, repr=False)
+    """Has no effect; files written before 2026-11-30 may have it, and would otherwise be unusable as a whole."""
 
 
 class KeyRecord(_Part):
@@ -158,25 +157,6 @@ def make_key(
         limits=limits or KeyLimits(),
     )
     return key, record
-
-
-def succeed(record: KeyRecord, now: datetime) -> tuple[str, KeyRecord]:
-    """Create a key with the permissions of another, and its record.
-
-    It has the other's name, tenant and limits, and is valid for as long as the other was made to be.
-
-    Args:
-        record: The record of the old key.
-        now: When it is made.
-    """
-    return make_key(
-        record.name,
-        now,
-        expires=now + (record.expires - record.created) if record.expires else None,
-        tenant=record.tenant,
-        operator=record.operator,
-        limits=record.limits,
-    )
 
 
 def id_of(key: str) -> str:
@@ -277,47 +257,22 @@ class KeyFile:
                     )
             records[record.id] = record
 
-    def revoke(self, which: str, now: datetime) -> tuple[KeyRecord, ...]:
-        """Revoke a key by its ID, or all keys with a name, and return the records; a rotation has two of one name.
+    def revoke(self, which: str, now: datetime) -> KeyRecord:
+        """Revoke a key, and return its record.
 
         Args:
-            which: Its id, or its name.
+            which: Its ID, or its name.
             now: Since when.
 
         Raises:
             ConfigurationError: there is none, or the file cannot be read or written.
         """
         with self._changing() as records:
-            matches = [
-                record if record.revoked else record.model_copy(update={"revoked": now})
-                for record in _called(records, which, now)
-            ]
-            records.update({record.id: record for record in matches})
-            return tuple(matches)
-
-    def rotate(self, which: str, now: datetime, grace_period: timedelta) -> tuple[str, KeyRecord, KeyRecord]:
-        """Create a key that replaces another, and expire the other after a grace period.
-
-        Args:
-            which: The other's id, or its name.
-            now: When the new key is made.
-            grace_period: For how long both are valid; zero ends the other at once.
-
-        Returns:
-            The new key, which is stored nowhere; its record; and the record of the old key.
-
-        Raises:
-            ConfigurationError: there is none that is valid, or the file cannot be read or written.
-        """
-        with self._changing() as records:
-            old = _called(records, which, now)[-1]
-            if why := old.why_dead(now):
-                raise ConfigurationError(f"The key {old.id} is {why}. Create a new one: groundwire keys create NAME.")
-            key, new = succeed(old, now)
-            ends = {"expires": min(now + grace_period, old.expires or datetime.max.replace(tzinfo=UTC))}
-            old = old.model_copy(update=ends if grace_period else {"revoked": now})
-            records.update({old.id: old, new.id: new})
-            return key, new, old
+            record = _called(records, which, now)
+            if not record.revoked:
+                record = record.model_copy(update={"revoked": now})
+                records[record.id] = record
+            return record
 
     def _refresh(self) -> None:
         now, before = self._clock(), self._records
@@ -404,15 +359,15 @@ def _log_changes(before: Mapping[str, KeyRecord], after: Mapping[str, KeyRecord]
         _audit.info("Key %s", action, extra={"action": action, **facts, "expires": expires, **by})
 
 
-def _called(records: Mapping[str, KeyRecord], which: str, now: datetime) -> list[KeyRecord]:
-    """Return the key with an ID, or those with a name: all valid ones, or else the last one.
+def _called(records: Mapping[str, KeyRecord], which: str, now: datetime) -> KeyRecord:
+    """Return the key with an ID, or the one with a name: the valid one, or else the last.
 
     Raises:
         ConfigurationError: there is none.
     """
     if which in records:
-        return [records[which]]
+        return records[which]
     named = [record for record in records.values() if record.name == which]
     if not named:
         raise ConfigurationError(f"There is no key {which[:80]!r}; see groundwire keys list.")
-    return [record for record in named if not record.why_dead(now)] or named[-1:]
+    return next((record for record in named if not record.why_dead(now)), named[-1])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
@@ -32,7 +31,6 @@ from groundwire_server.auth.rate_limits import (
     Failures,
     LimitedRequest,
     Rates,
-    Slots,
     check_encoding,
     check_headers,
     check_path,
@@ -48,11 +46,10 @@ if TYPE_CHECKING:
 
 __all__ = ["CHANGEABLE", "Access", "AccessPolicy", "check_listening"]
 
-_MIN_TOKEN = 16  # characters
-_PUBLIC = frozenset({"/healthz", "/readyz"})
-_OPERATORS = ("/metrics",)
-_PARTS = "/page/"  # of the web page: icons of sites, and suggestions while a query is typed
-_PARTS_OF_A_PAGE = 10  # results, each with an icon
+_PUBLIC = frozenset({"/healthz", "/readyz"})  # paths that need no key and have no rate limit
+_OPERATORS = "/metrics"  # which only keys of operators may see
+_SUGGESTIONS = "/page/suggestions"  # of the web page, while a query is typed
+_SUGGESTIONS_PER_SEARCH = 10
 CHANGEABLE: Final = frozenset(
     {"access_log", "body_timeout", "burst", "max_body_bytes", "max_concurrent_requests", "requests_per_minute"}
 )
@@ -68,66 +65,40 @@ class AccessPolicy:
     """The accepted host names and origins."""
     require_key: bool
     """Whether a key is required even if there has never been one."""
-    token: str = field(default="", repr=False)
-    """A token equivalent to a key without limits; empty means none."""
     how: str = HOW
     """How a key is sent, for clients without a valid one."""
 
     @classmethod
-    def of(
-        cls,
-        settings: ServerSettings,
-        host: str = "",
-        *,
-        also: Collection[str] = (),
-        token: str = "",
-        any_port: bool = False,
-        how: str = HOW,
-    ) -> AccessPolicy:
+    def of(cls, settings: ServerSettings, host: str = "", *, how: str = HOW) -> AccessPolicy:
         """Return the policy of a server.
 
         Args:
             settings: The section `server`.
             host: Where it listens, if not as the settings say.
-            also: Names by which it may be called, beside those of the settings.
-            token: A token equivalent to a key without limits.
-            any_port: Whether pages of this machine may ask from other ports than its own.
             how: How a key is sent.
         """
         host = host or settings.host
-        exposed, names = not is_loopback(host), {*settings.allowed_hosts, *also}
-        any_name = "*" in names
+        exposed, any_name = not is_loopback(host), "*" in settings.allowed_hosts
         origins = frozenset(settings.allowed_origins)
-        hosts = HostCheck.of(host, names, ports=not any_port, origins=origins)
-        hosts = HostCheck(None, ports=not any_port, origins=origins) if any_name else hosts
-        must = settings.require_key or bool(token or settings.oauth.issuers) or any_name or exposed
-        return cls(hosts=hosts, require_key=must, token=token, how=how)
+        hosts = HostCheck(None, origins=origins) if any_name else HostCheck.of(host, settings.allowed_hosts, origins)
+        must = settings.require_key or bool(settings.oauth.issuers) or any_name or exposed
+        return cls(hosts=hosts, require_key=must, how=how)
 
 
-def check_listening(
-    settings: Settings, keys: KeyFile, *, host: str = "", token: str | None = None, takes_access_tokens: bool = True
-) -> None:
+def check_listening(settings: Settings, keys: KeyFile, *, host: str = "", takes_access_tokens: bool = True) -> None:
     """Check that a server may listen where the settings say.
 
     Args:
         settings: The settings.
         keys: The keys.
         host: Where it listens, if not as the settings say.
-        token: The token of a server that may have one, empty when it has none.
         takes_access_tokens: Whether it accepts those of the settings' issuers.
 
     Raises:
         ConfigurationError: other machines could reach it and there is no key and no issuer of access tokens, so that
-            either anyone could use it or no one; the key file cannot be used; or the token is weak.
+            either anyone could use it or no one; or the key file cannot be used.
     """
     host = host or settings.server.host
-    if token:
-        if len(token) < _MIN_TOKEN or not token.isascii() or not token.isprintable():
-            raise ConfigurationError(
-                f"The token must be at least {_MIN_TOKEN} visible ASCII characters. "
-                "Make one: python -c 'import secrets; print(secrets.token_urlsafe())'"
-            )
-        return
     now, has_issuers = datetime.now(UTC), bool(settings.server.oauth.issuers)
     usable = (has_issuers and takes_access_tokens) or any(not record.why_dead(now) for record in keys.records())
     if usable or (is_loopback(host) and not settings.server.require_key and not has_issuers):
@@ -136,12 +107,6 @@ def check_listening(
         raise ConfigurationError(
             "The setting server.oauth.issuers makes every client need a key or an access token, but this server takes "
             f"no access tokens, and {keys.path} has no valid key. Create one with: groundwire keys create NAME."
-        )
-    if token is not None:
-        raise ConfigurationError(
-            f"The server would listen on {host} and require a key, but it has no token, and {keys.path} has no valid "
-            "key. Set GROUNDWIRE_MCP_TOKEN, give --token-file FILE, or create a key with: groundwire keys create NAME. "
-            "Or listen on 127.0.0.1."
         )
     raise ConfigurationError(
         f"The gateway would listen on {host} and require a key, but {keys.path} has no valid one. "
@@ -161,8 +126,6 @@ class Access:
         keys: The keys.
         store: Where limits are counted.
         policy: By which names it may be called, and whether a key is asked for; by default as the settings say.
-        public: Paths that need no key and have no rate limit.
-        operators: Paths, with all below them, that only keys of operators may see.
         larger: Maximum bytes of a body below a path, where that is more than the settings say.
         pages: Paths at which people sign in.
         failures: Counts wrong keys.
@@ -179,8 +142,6 @@ class Access:
         store: Store,
         *,
         policy: AccessPolicy | None = None,
-        public: Collection[str] = _PUBLIC,
-        operators: Collection[str] = _OPERATORS,
         larger: Mapping[str, int] = _NO_LARGER,
         pages: Pages | None = None,
         failures: Failures | None = None,
@@ -190,8 +151,7 @@ class Access:
     ) -> None:
         self._app = app
         self._settings = settings
-        self._public = frozenset(public) | (tokens.metadata_paths if tokens is not None else frozenset())
-        self._operators = tuple(operators)
+        self._public = _PUBLIC | (tokens.metadata_paths if tokens is not None else frozenset())
         self._larger = dict(larger)
         self._pages = pages
         self._policy = policy or AccessPolicy.of(settings)
@@ -200,7 +160,6 @@ class Access:
             keys,
             must=self._policy.require_key,
             how=self._policy.how,
-            token=self._policy.token,
             pages=pages,
             clients=self._clients,
             failures=failures or Failures(store),
@@ -209,7 +168,6 @@ class Access:
         )
         self._store = store
         self._rates = Rates(store, settings.requests_per_minute, settings.burst)
-        self._slots = Slots(store)
         self._count = count
         self._running = 0
         self.admission: Admission = Admission(_places(settings))
@@ -266,7 +224,6 @@ class Access:
     async def aclose(self) -> None:
         """Stop background tasks. The store is not closed."""
         self.admission.close()
-        await self._slots.aclose()
 
     def _well_formed(self, scope: Scope) -> Mapping[str, str]:
         """Return the relevant headers of a well-formed request with an accepted host and origin."""
@@ -279,9 +236,10 @@ class Access:
         if fault == "name":
             text = "Unknown host name; the setting server.allowed_hosts lists the allowed ones."
             raise Refusal(421, "wrong_host", text)
-        foreign = not hosts.opens_to(headers.get("origin")) and _is_of_a_page(scope, headers, self._pages, hosts)
+        foreign = not hosts.opens_to(headers.get("origin")) and _is_of_a_page(scope, headers, self._pages)
         if fault == "page" or foreign:
-            raise Refusal(403, "foreign_page", "Cross-origin requests are not allowed.")
+            text = "Requests from other origins are refused; the setting server.allowed_origins lists the allowed ones."
+            raise Refusal(403, "foreign_page", text)
         return headers
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
@@ -315,24 +273,21 @@ class Access:
         if tenant is None:
             await self._pass(scope, receive, send, None, {})
             return
-        if not tenant.operator and any(_is_below(scope["path"], path) for path in self._operators):
+        if not tenant.operator and _is_below(scope["path"], _OPERATORS):
             raise Refusal(403, "operators_only", "This requires an operator's key; see groundwire keys create.")
-        async with AsyncExitStack() as stack:
-            try:
-                is_part = scope["path"].startswith(_PARTS)
-                more = await self._rates.take(tenant.key_id, tenant.limits, _PARTS_OF_A_PAGE if is_part else 1)
-                if not is_part:  # icons that load side by side keep no search out
-                    await stack.enter_async_context(self._slots.hold(tenant.key_id, tenant.limits))
-            except StoreError:
-                text = "The store of the rate limits does not respond."
-                raise Refusal(503, "no_store", text, retry_after=1.0) from None
-            await self._pass(scope, receive, send, tenant, more)
+        share = _SUGGESTIONS_PER_SEARCH if scope["path"] == _SUGGESTIONS else 1
+        try:
+            more = await self._rates.take(tenant.key_id, tenant.limits, share)
+        except StoreError:
+            text = "The store of the rate limits does not respond."
+            raise Refusal(503, "no_store", text, retry_after=1.0) from None
+        await self._pass(scope, receive, send, tenant, more)
 
     async def _pass(
         self, scope: Scope, receive: Receive, send: Send, tenant: Tenant | None, more: Mapping[str, str]
     ) -> None:
         inner = dict(scope)
-        inner["headers"] = without_key(list(scope["headers"]), self._policy.token)
+        inner["headers"] = without_key(list(scope["headers"]))
         if tenant is not None and not tenant.digest:  # an access token is for this server only
             inner["headers"] = [pair for pair in inner["headers"] if pair[0].lower() != b"authorization"]
         inner[TENANT] = tenant
@@ -351,7 +306,7 @@ class Access:
         return max([default, *(size for path, size in self._larger.items() if _is_below(scope["path"], path))])
 
 
-def _is_of_a_page(scope: Scope, headers: Mapping[str, str], pages: Pages | None, hosts: HostCheck) -> bool:
+def _is_of_a_page(scope: Scope, headers: Mapping[str, str], pages: Pages | None) -> bool:
     """Whether a browser marks a request as sent by a page of another site (https://www.w3.org/TR/fetch-metadata/).
 
     Following a link to one of Groundwire's pages is allowed as long as it starts no call: it has no query, or
@@ -361,8 +316,6 @@ def _is_of_a_page(scope: Scope, headers: Mapping[str, str], pages: Pages | None,
         return True
     if headers.get("sec-fetch-site", "none") in {"same-origin", "none"}:
         return False
-    if "origin" in headers and not hosts.ports:
-        return False  # a page of this machine at another port, which was judged by its origin
     link = headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
     asks_nothing = not scope.get("query_string") or (pages is not None and pages.has(scope))
     return not (link and scope["method"] == "GET" and asks_nothing)

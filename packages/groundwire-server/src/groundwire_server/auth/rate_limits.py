@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
-import random
 import re
-import secrets
-from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Iterable, Mapping
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from urllib.parse import unquote_to_bytes
 
@@ -23,7 +19,6 @@ __all__ = [
     "Failures",
     "LimitedRequest",
     "Rates",
-    "Slots",
     "check_encoding",
     "check_headers",
     "check_path",
@@ -48,7 +43,6 @@ _ONCE = frozenset(
         b"sec-fetch-site",
         b"transfer-encoding",
         b"x-api-key",
-        b"x-subscription-token",
     }
 )
 """Headers that are invalid when repeated."""
@@ -136,7 +130,7 @@ def check_path(scope: Scope) -> None:
             wrong = True
     if wrong:
         is_page = b":/" in path  # as Jina takes addresses
-        hint = " To read a page, send its address as a parameter: /v1/pages?url=..." if is_page else ""
+        hint = ' To read a page, send {"url": "..."} to /v1/pages.' if is_page else ""
         raise Refusal(400, "bad_path", f"The path is not normalized: remove //, dots and double encoding.{hint}")
 
 
@@ -275,8 +269,6 @@ class Failures:
 
 
 _MINUTE = 60.0
-_TTL = 30.0  # seconds after which the slots of a gateway that was killed are free again
-_AGAIN = 1.0  # seconds after which to retry when all slots are taken
 
 
 class Rates:
@@ -332,85 +324,3 @@ def rate_headers(pace: Pace, interval: float, burst: int) -> dict[str, str]:
         "ratelimit-policy": f'"requests";q={burst};w={max(1, math.ceil(burst * interval))}',
         "ratelimit": f'"requests";r={remaining};t={math.ceil(reset)}',
     }
-
-
-class Slots:
-    """Limits the concurrent requests of a key, and frees the slots of a killed gateway.
-
-    Each request holds one of the key's numbered slots by a lease, which is renewed while it runs.
-
-    Args:
-        store: Where the leases are.
-        ttl: Seconds for which a lease holds.
-    """
-
-    def __init__(self, store: Store, *, ttl: float = _TTL) -> None:
-        self._store = store
-        self._ttl = ttl
-        self._process = secrets.token_hex(8)
-        self._slots: dict[str, str] = {}
-        self._renewing: asyncio.Task[None] | None = None
-
-    @asynccontextmanager
-    async def hold(self, key_id: str, limits: KeyLimits) -> AsyncGenerator[None, None]:
-        """Hold a slot during the block.
-
-        Raises:
-            Refusal: all are in use.
-        """
-        if not limits.concurrent:
-            yield
-            return
-        slot = await self._take(key_id, limits.concurrent)
-        try:
-            yield
-        finally:
-            owner = self._slots.pop(slot)
-            await asyncio.shield(self._store.release(slot, owner=owner))
-
-    async def renew(self) -> None:
-        """Renew all held leases."""
-        for slot, owner in list(self._slots.items()):
-            if self._slots.get(slot) == owner:
-                await self._store.lease(slot, owner=owner, ttl=self._ttl)
-
-    async def aclose(self) -> None:
-        """Stop renewing."""
-        if self._renewing is not None:
-            self._renewing.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
-                await self._renewing
-
-    async def _take(self, key_id: str, most: int) -> str:
-        numbers = [number for number in range(most) if _slot(key_id, number) not in self._slots]
-        random.shuffle(numbers)  # gateways should not all try the same slots first
-        for number in numbers:
-            slot, owner = _slot(key_id, number), f"{self._process}:{secrets.token_hex(8)}"
-            if slot in self._slots:
-                continue  # another request of this process took it meanwhile
-            self._slots[slot] = owner
-            try:
-                mine = await self._store.lease(slot, owner=owner, ttl=self._ttl)
-            except BaseException:
-                del self._slots[slot]
-                await asyncio.shield(self._store.release(slot, owner=owner))
-                raise
-            if mine:
-                self._keep_renewing()
-                return slot
-            del self._slots[slot]
-        text = f"This key has {most:,} requests in progress, which is its limit. Wait until one has finished."
-        raise Refusal(429, "too_many_requests_at_once", text, retry_after=_AGAIN)
-
-    def _keep_renewing(self) -> None:
-        if self._renewing is None or self._renewing.done():
-            self._renewing = asyncio.get_running_loop().create_task(self._renew_while_held())
-
-    async def _renew_while_held(self) -> None:
-        while self._slots:
-            await asyncio.sleep(self._ttl / 3)
-            await self.renew()
-
-
-def _slot(key_id: str, number: int) -> str:
-    return f"key:{key_id}:slot:{number}"

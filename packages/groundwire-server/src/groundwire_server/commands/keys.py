@@ -15,7 +15,6 @@ from groundwire.cli.help_pages import Group
 from groundwire.cli.terminal_text import clean, table, warn, write, write_json
 from groundwire.errors import ConfigurationError
 from groundwire.models.validators import did_you_mean, faults
-from groundwire.providers.registry import provider_class
 from groundwire.settings import Settings, load
 from groundwire.settings.provider_options import provider_names
 from groundwire_server.auth.keys import KeyFile, KeyLimits, KeyRecord, key_file_of, make_key
@@ -23,8 +22,6 @@ from groundwire_server.auth.keys import KeyFile, KeyLimits, KeyRecord, key_file_
 __all__ = ["keys"]
 
 _DAYS = re.compile(r"([1-9]\d{0,4})d")
-_SPAN = re.compile(r"(\d{1,4})([mhd]?)")
-_UNITS: Final[Mapping[str, str]] = {"m": "minutes", "h": "hours", "d": "days"}
 _LISTS: Final[Mapping[str, str]] = {
     "providers": "providers",
     "allowed_domains": "allowed",
@@ -34,10 +31,10 @@ _LISTS: Final[Mapping[str, str]] = {
 _TABLE = ("id", "name", "key", "state", "created", "expires", "tenant", "limits")
 
 
-@click.group(cls=Group, invoke_without_command=True, short_help="Create, list, rotate and revoke API keys.")
+@click.group(cls=Group, invoke_without_command=True, short_help="Create, list and revoke API keys.")
 @click.pass_context
 def keys(ctx: click.Context) -> None:
-    """Create, list, rotate and revoke the API keys of the gateway; without a command, they are listed.
+    """Create, list and revoke the API keys of the gateway; without a command, they are listed.
 
     The file of the setting server.key_file holds their hashes. Running gateways notice a change within a second.
     """
@@ -57,7 +54,6 @@ def keys(ctx: click.Context) -> None:
     metavar="N",
     help="Burst of requests; by default a sixth of the rate.",
 )
-@click.option("--concurrent", type=click.IntRange(1, 1_000), metavar="N", help="Maximum number of concurrent requests.")
 @click.option("--calls-per-day", type=click.IntRange(1), metavar="N", help="Searches and pages per day (UTC).")
 @click.option("--usd-per-day", type=click.FloatRange(0, min_open=True), metavar="X", help="US dollars per day (UTC).")
 @click.option("--provider", "providers", multiple=True, metavar="NAME", help="Allow only this provider; repeatable.")
@@ -89,8 +85,6 @@ def create(
         raise ConfigurationError(" ".join(_fault(where, what) for where, what in faults(error))) from None
     file = KeyFile(key_file_of(settings))
     file.add(record)
-    if limits.providers and not as_json:
-        _say_what_is_missing(limits.providers)
     if as_json:
         write_json({"key": key, **_as_dict(record, now)})
         return
@@ -115,45 +109,17 @@ def list_(as_json: bool) -> None:
     write(table([_TABLE, *(tuple(map(clean, _row(record, now))) for record in records)]), hang=2)
 
 
-@keys.command(short_help="Rotate a key.")
-@click.argument("key")
-@click.option(
-    "--grace-period",
-    default="1d",
-    show_default=True,
-    metavar="SPAN",
-    help="How long the old key stays valid: 30m, 12h, 7d, or 0 to revoke it at once.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-def rotate(key: str, grace_period: str, as_json: bool) -> None:
-    """Replace a key, given by its ID or name, by a new one and show it.
-
-    The new key has the same name, tenant, limits and lifetime, and is shown only once. While both are valid, each
-    counts its own use.
-    """
-    now = datetime.now(UTC)
-    key_text, new, old = KeyFile(key_file_of(_settings())).rotate(key, now, _span(grace_period))
-    if as_json:
-        write_json({"key": key_text, **_as_dict(new, now), "replaces": _as_dict(old, now)})
-        return
-    until = f"expires at {old.expires:%Y-%m-%d %H:%M} UTC" if not old.revoked else "is revoked"
-    write(f"Key {new.id} replaces {old.id} ({clean(old.name)}, ...{old.last}), which {until}.", err=True)
-    write("It is shown only once:", err=True)
-    click.echo(key_text)
-
-
 @keys.command(short_help="Revoke a key.")
 @click.argument("key")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
 def revoke(key: str, as_json: bool) -> None:
-    """Revoke a key by its ID, or all keys of a name. Gateways reject it within a second. This cannot be undone."""
+    """Revoke a key by its ID or name. Gateways reject it within a second. This cannot be undone."""
     now = datetime.now(UTC)
-    records = KeyFile(key_file_of(_settings())).revoke(key, now)
-    for record in records:
-        if as_json:
-            write_json(_as_dict(record, now))
-        else:
-            write(f"Key {record.id} ({clean(record.name)}, ...{record.last}) is revoked.")
+    record = KeyFile(key_file_of(_settings())).revoke(key, now)
+    if as_json:
+        write_json(_as_dict(record, now))
+    else:
+        write(f"Key {record.id} ({clean(record.name)}, ...{record.last}) is revoked.")
 
 
 def _settings() -> Settings:
@@ -169,15 +135,6 @@ def _providers(names: Sequence[str]) -> tuple[str, ...]:
             meant = did_you_mean(name, installed)
             raise ConfigurationError(f"--provider: {name[:60]!r} is not an installed provider{meant}")
     return tuple(names)
-
-
-def _say_what_is_missing(names: Sequence[str]) -> None:
-    """Warn if none of a key's providers can search, or none can read."""
-    able = [provider_class(name.partition(":")[0]).capabilities for name in names]
-    if not any(capabilities.search for capabilities in able):
-        warn("None of these providers can search: this key can only open pages.")
-    if not any(capabilities.read for capabilities in able):
-        warn("None of these providers can read pages: this key can only search. Add --provider local.")
 
 
 def _moment(text: str | None, now: datetime) -> datetime | None:
@@ -198,14 +155,6 @@ def _moment(text: str | None, now: datetime) -> datetime | None:
     return end
 
 
-def _span(text: str) -> timedelta:
-    """Return for how long both keys of a rotation are valid."""
-    match = _SPAN.fullmatch(text)
-    if match is None or (not match[2] and int(match[1])):
-        raise ConfigurationError(f"--grace-period: {text[:60]!r} is not a duration. Write 30m, 12h, 7d, or 0.")
-    return timedelta(**{_UNITS[match[2] or "d"]: int(match[1])})
-
-
 def _fault(where: str, what: str) -> str:
     if where in {"name", "tenant"}:
         what = "must be 1 to 64 letters, digits, dots, dashes and underscores, and begin with a letter or digit"
@@ -221,7 +170,6 @@ def _row(record: KeyRecord, now: datetime) -> tuple[str, ...]:
     limits = record.limits
     parts = [
         f"{limits.rate}/min" if limits.rate else "",
-        f"{limits.concurrent} at once" if limits.concurrent else "",
         f"{limits.calls_per_day:,} calls/day" if limits.calls_per_day else "",
         f"${limits.usd_per_day:g}/day" if limits.usd_per_day else "",
         "by " + "+".join(limits.providers) if limits.providers else "",

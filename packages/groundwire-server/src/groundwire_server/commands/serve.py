@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 import click
 
@@ -125,12 +125,14 @@ def serve(
         context.with_resource(log_to_stderr(1, as_json=as_json, only=_LOGGER))
     options = _Options(upstream, grace, notice, page=not without_page, read_settings=read_settings)
     if settings.server.workers > 1:
-        code = _supervise(settings, options)
-        write("Stopped.", err=True)
-        sys.exit(code)
+        _stop(_supervise(settings, options))
     number = fair_loop.run(without_waiting(lambda: _serve(settings, options)))
+    _stop(_SIGNALLED + number if number else 0)
+
+
+def _stop(code: int) -> NoReturn:
     write("Stopped.", err=True)
-    sys.exit(_SIGNALLED + number if number else 0)
+    sys.exit(code)
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,24 +364,7 @@ _PROXY_EPILOG = "Then point a client at it: export OPENAI_BASE_URL=http://127.0.
     metavar="N",
     help="Port to listen on; 0 picks a free one.",
 )
-@click.option("--session", metavar="NAME", help="One budget for all conversations; by default each has its own.")
-@click.option(
-    "--max-rounds",
-    type=click.IntRange(1, 100),
-    default=12,
-    show_default=True,
-    metavar="N",
-    help="Maximum number of model calls per request.",
-)
-@click.option(
-    "--timeout",
-    type=click.FloatRange(1, 86_400),
-    default=900,
-    show_default=True,
-    metavar="SECONDS",
-    help="Timeout of one request, including its searches.",
-)
-def proxy(upstream: str, host: str, port: int, session: str | None, max_rounds: int, timeout: float) -> None:
+def proxy(upstream: str, host: str, port: int) -> None:
     """Serve an OpenAI-compatible API whose models can search the web and open pages.
 
     Chat completions and responses are sent to the model server with two more tools, whose calls run here; answers come
@@ -389,17 +374,15 @@ def proxy(upstream: str, host: str, port: int, session: str | None, max_rounds: 
     """
     settings = load()
     warn(*settings.warnings)
-    options = {"session": session, "max_rounds": max_rounds, "timeout": timeout}
-    number = fair_loop.run(without_waiting(lambda: _serve_proxy(settings, upstream, host, port, options)))
-    write("Stopped.", err=True)
-    sys.exit(_SIGNALLED + number if number else 0)
+    number = fair_loop.run(without_waiting(lambda: _serve_proxy(settings, upstream, host, port)))
+    _stop(_SIGNALLED + number if number else 0)
 
 
-async def _serve_proxy(settings: Settings, upstream: str, host: str, port: int, options: Mapping[str, Any]) -> int:
+async def _serve_proxy(settings: Settings, upstream: str, host: str, port: int) -> int:
     from groundwire_server.api import build_proxy
     from groundwire_server.openai.upstream import Upstream
 
-    gateway = build_proxy(upstream, settings, host=host, **options)
+    gateway = build_proxy(upstream, settings, host=host)
 
     def ready(address: str) -> None:
         say(f"Ready at {address}/v1 for {Upstream(upstream).display_url}.\nControl-C stops it.")

@@ -24,7 +24,7 @@ from groundwire.storage import MemoryStore
 from groundwire.tools import web_tools
 from groundwire.web import Web
 from groundwire_server.auth.authentication import tenant_of
-from groundwire_server.client_disconnect import Outbox, answer_whole, answer_with_events, until_done
+from groundwire_server.client_disconnect import Outbox, answer_whole, answer_with_events, relay, until_done
 from groundwire_server.openai.chat import ChatHandler
 from groundwire_server.openai.generate_content import GeminiHandler
 from groundwire_server.openai.handler import CONVERSATION_HEADERS, CompletionHandler, HandlerContext
@@ -61,7 +61,6 @@ class Proxy:
         web: The web to search and read with; the caller closes it.
         upstream: The base URL of the model server's OpenAI-compatible API, such as `http://127.0.0.1:11434/v1`.
         prefix: The path prefix of the proxy.
-        session: The name of a session that is charged; by default every conversation has its own budget.
         max_rounds: Maximum calls of the model for one request, 1 to 100.
         timeout: Seconds for one request.
         read_timeout: Seconds of silence of the model server after which the request fails.
@@ -78,7 +77,6 @@ class Proxy:
         upstream: str,
         *,
         prefix: str = "/v1",
-        session: str | None = None,
         max_rounds: int = 12,
         timeout: float = 900.0,
         read_timeout: float = 600.0,
@@ -92,7 +90,6 @@ class Proxy:
             upstream=self.upstream,
             private=MemoryStore(max_bytes=_PRIVATE_STORE_BYTES),
             tools=web_tools(web),
-            session=session,
             max_rounds=check_int("max_rounds", max_rounds, 1, 100),
             timeout=timeout,
         )
@@ -152,8 +149,8 @@ class Proxy:
             body = parse_model_request(data)
             headers, owner = self._headers(request), _owner(request, scope)
             if not handler.takes(body):
-                relay = _Relay(self.upstream, "POST", target, headers, data, handler=handler)
-                await until_done(relay, scope, receive, send, has_read=True)
+                answering = _Relay(self.upstream, "POST", target, headers, data, handler=handler)
+                await until_done(answering, scope, receive, send, has_read=True)
                 return
             named = next((request.headers[name] for name in CONVERSATION_HEADERS if name in request.headers), "")
             request_handler = handler(self._context_of(scope), body, headers, owner, named, target)
@@ -179,11 +176,8 @@ class Proxy:
 
     def _context_of(self, scope: Scope) -> HandlerContext:
         """Return the caller's context."""
-        tenant, context = tenant_of(scope), self._context
-        if tenant is None:
-            return context
-        session = tenant.session(context.session) if context.session else None
-        return replace(context, web=tenant.narrow(context.web), session=session)
+        tenant = tenant_of(scope)
+        return self._context if tenant is None else replace(self._context, web=tenant.narrow(self._context.web))
 
     async def forward(self, scope: Scope, receive: Receive, send: Send, above: str = "") -> None:
         """Forward a request to the model server unchanged, and stream its response back.
@@ -210,8 +204,7 @@ class Proxy:
         except UpstreamRejected as error:
             await _response(error)(scope, receive, send)
             return
-        fresh = not _harmless(request.method, path)
-        await _Relay(self.upstream, request.method, path, headers, data, query, fresh)(scope, receive, send)
+        await _Relay(self.upstream, request.method, path, headers, data, query)(scope, receive, send)
 
     def _passing(self, above: str) -> _Endpoint:
         return _Endpoint(partial(until_done, partial(self.forward, above=above)))
@@ -245,24 +238,20 @@ class _Relay:
     headers: Mapping[str, str]
     data: bytes
     query: str = ""
-    fresh: bool = False
     handler: type[CompletionHandler] | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         begun = False
         try:
             async with self.upstream.ask(
-                self.method, self.path, self.headers, self.data or None, self.query, fresh=self.fresh
+                self.method, self.path, self.headers, self.data or None, self.query
             ) as response:
                 if self.handler and self.handler.absent and response.status in _ABSENT_STATUSES:
                     await self.upstream.read_body(response)
                 back = returned_headers(response.headers)
                 head = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in back.items()]
                 begun = True
-                await send({"type": "http.response.start", "status": response.status, "headers": head})
-                async for piece in response.content.iter_any():
-                    await send({"type": "http.response.body", "body": piece, "more_body": True})
-                await send({"type": "http.response.body", "body": b"", "more_body": False})
+                await relay(response, head, send)
         except UpstreamRejected as error:
             if begun:  # too late for another status; the server closes the connection
                 _logger.info("A response that was passed on was cut off: %s", error.message())

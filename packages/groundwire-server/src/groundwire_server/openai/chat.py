@@ -20,7 +20,7 @@ from groundwire.hosted.requirements import Needs
 from groundwire_server.openai.message_pieces import PiecesHandler
 from groundwire_server.openai.prompts import merge_values, sum_usage
 from groundwire_server.openai.upstream import UpstreamAnswer
-from groundwire_server.request_json import JSON_HEADERS, UpstreamRejected, error_body
+from groundwire_server.request_json import UpstreamRejected, error_body
 
 __all__ = ["ChatHandler"]
 
@@ -134,24 +134,6 @@ class ChatHandler(PiecesHandler):
     def _is_for_client(self, call: object) -> bool:
         function = object_of(call).get("function")
         return not isinstance(function, dict) or not self.is_ours(function.get("name"))
-
-    async def _take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
-        hosted = read_answer("openai_compatible", answer.data)
-        if hosted.finish == "failed":
-            raise UpstreamRejected(502, answer.data, JSON_HEADERS)
-        choice = _first(answer.value)
-        delta = dict(object_of(choice.get("message")))
-        delta.pop("tool_calls", None)
-        if calls := list(items(hosted.turn[0].get("tool_calls") if hosted.turn else None)):
-            delta["tool_calls"] = [{"index": index, **call} for index, call in enumerate(calls)]
-        chunk = {**answer.value, "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": delta}]}
-        usage = {"choices": [], "usage": chunk.pop("usage", None)}
-        end: dict[str, Any] = {"index": 0, "delta": {}, "finish_reason": choice.get("finish_reason") or "stop"}
-        wants_usage = (self.request.get("stream_options") or {}).get("include_usage")
-        for data in (chunk, {**chunk, "choices": [end]}, *([{**chunk, **usage}] if wants_usage else ())):
-            await self._chunk(data, b"")
-        await self._end_streaming()
-        return hosted
 
     async def _begin_round(self) -> None:
         await super()._begin_round()

@@ -14,16 +14,15 @@ from typing import Any, ClassVar, Final
 
 from groundwire.agent_loop import CallEnded, LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import CitedText
+from groundwire.errors import InvalidRequest
 from groundwire.hosted import Needs
 from groundwire.hosted.answers import HostedAnswer
-from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult
 from groundwire_server.openai.conversations import History, Utterance, question_in
 from groundwire_server.openai.grounding import Grounding
 from groundwire_server.openai.message_pieces import PiecesHandler
 from groundwire_server.openai.prompts import arguments_in, utterances_in
-from groundwire_server.request_json import UpstreamRejected
 
 __all__ = ["GeminiHandler"]
 
@@ -39,7 +38,6 @@ class GeminiHandler(PiecesHandler):
     api = "gemini"
     path = "/v1beta/models/"
     has_own_errors: ClassVar[bool] = True
-    whole_types = ()
     usage_key: ClassVar[str] = "usageMetadata"
 
     def __init__(self, *args: Any) -> None:
@@ -47,15 +45,12 @@ class GeminiHandler(PiecesHandler):
         self._grounding = Grounding()
         self._shown_before = History()  # what the client has got and asked
         self._pages: list[dict[str, str]] = []
-        self._sent_any = False
         super().__init__(*args)
         path, _, query = self.target.partition("?")
         self._named = path.rpartition("/")[2].partition(":")[0]
         self._streamed = path.endswith(":streamGenerateContent")
-        self._as_events = "alt=sse" in query.split("&")  # otherwise a stream is a JSON array
-        self.media_type = "text/event-stream" if self._as_events else "application/json; charset=UTF-8"
-        if self._streamed and not self._as_events:
-            self.target = f"{path}?" + "&".join(["alt=sse", *filter(None, query.split("&"))])
+        if self._streamed and "alt=sse" not in query.split("&"):
+            raise InvalidRequest("alt", "is not sse", "Add alt=sse to the URL: a search is streamed as events only.")
 
     @classmethod
     def requested_tools(cls, body: Mapping[str, Any]) -> Collection[str]:
@@ -86,7 +81,7 @@ class GeminiHandler(PiecesHandler):
 
     def idle(self) -> bytes:
         """Return what keeps an idle stream open."""
-        return b": searching\r\n\r\n" if self._as_events else b" "
+        return b": searching\r\n\r\n"
 
     def _extract_needs(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         """Return the request with one search tool, and the requirements of the tools."""
@@ -187,38 +182,11 @@ class GeminiHandler(PiecesHandler):
         value, parts = self.tail[-1][0], [part for parts in self.contents for part in parts]
         return self._last_piece(self._with_content(value, parts) if len(self.contents) > 1 else value, run)
 
-    async def _last_events(self, run: Run) -> None:
-        await super()._last_events(run)
-        if not self._as_events:
-            await super().put(b"]")
-
-    def failure_event(self, error: UpstreamRejected) -> bytes:
-        """Return a failure within a stream, which ends an array."""
-        data = super().failure_event(error)
-        return data if self._as_events else self._separator() + data + b"]"
-
-    def _error_event(self, error: UpstreamRejected) -> bytes:
-        return self._line(json.loads(self.error(error.message(), error.status)))
-
-    def _separator(self) -> bytes:
-        return b",\r\n" if self._sent_any else b"["
-
     async def _remember(self, run: Run) -> None:
         await super()._remember(run)
         if self._text:
             self._shown_before.add(Utterance(self._text, "assistant"))
             await self.conversations.save_answer(self._shown_before, self.texts["content"])
-
-    def _raw(self, event: ServerSentEvent) -> bytes:
-        """Return an event as it came, or its value in a JSON array."""
-        return event.raw if self._as_events else event.data.encode("utf-8", "surrogatepass")
-
-    async def put(self, data: bytes) -> None:
-        """Send a response of a stream, or of a JSON array."""
-        if data and not self._as_events:
-            data = self._separator() + data
-        self._sent_any = self._sent_any or bool(data)
-        await super().put(data)
 
     def _content(self, value: dict[str, Any]) -> list[dict[str, Any]]:
         return list(items(object_of(_candidate(value).get("content")).get("parts")))
@@ -239,9 +207,8 @@ class GeminiHandler(PiecesHandler):
         return {**value, "candidates": [candidate]}
 
     def _line(self, value: dict[str, Any]) -> bytes:
-        """Return a response as an event, or as an element of an array."""
-        data = json.dumps(value).encode()
-        return b"data: " + data + b"\r\n\r\n" if self._as_events else data
+        """Return a response as an event."""
+        return b"data: " + json.dumps(value).encode() + b"\r\n\r\n"
 
     def _client_content(self, content: list[dict[str, Any]], *, ends: bool) -> list[dict[str, Any]]:
         parts: list[dict[str, Any]] = []

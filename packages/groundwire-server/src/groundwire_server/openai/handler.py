@@ -51,8 +51,7 @@ CONVERSATION_HEADERS = ("x-groundwire-conversation", "x-openwebui-chat-id", "con
 """Headers with the conversation of a request; the first one present counts."""
 
 SEARCH_HEADER = "x-groundwire-search"
-"""Says `unsupported` where the model takes no tools and was asked without any; `first` if a search was made before,
-and `failed` if that failed."""
+"""Says `unsupported` where the model takes no tools and was asked without any."""
 
 _UNNAMED = "unnamed"  # the model of a server that has one
 _log = logging.getLogger(__name__)
@@ -71,8 +70,6 @@ class HandlerContext:
     """Replaces the store for clients whose data must not be stored."""
     tools: tuple[Tool, ...]
     """The local tools, for their names."""
-    session: str | None = None
-    """The session that is charged; None gives every conversation its own budget."""
     max_rounds: int = 12
     """Maximum model calls per request."""
     timeout: float = 900.0
@@ -108,8 +105,8 @@ class CompletionHandler(ABC):
     """The media type of a stream."""
     has_own_errors: ClassVar[bool] = False
     """Whether its errors have another format than OpenAI's."""
-    whole_types: ClassVar[tuple[str, ...]] = ("application/json",)
-    """The media types of servers that do not stream when asked to."""
+    streams_lines: ClassVar[bool] = False
+    """Whether a stream is lines of JSON, which some servers send as `application/json`."""
     absent: ClassVar[str] = ""
     """The message where the model server does not have this API; without one, the server's own answer is passed on."""
 
@@ -127,7 +124,7 @@ class CompletionHandler(ABC):
         self.conversation = conversation
         self.request = body
         self.headers = headers
-        self.web: Web = context.web.session(context.session)
+        self.web: Web = context.web.session()
         self.conversations: Conversations = context.conversations(owner)
         self.row: Api = load_matrix().api(self.api)
         self.key: str = self.row.body
@@ -224,10 +221,6 @@ class CompletionHandler(ABC):
     @abstractmethod
     async def _take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
         """Take the whole response of a round, which is the last of `answers`."""
-
-    async def _take_unstreamed(self, answer: UpstreamAnswer) -> HostedAnswer:
-        """Take the whole response of a server that does not stream, and forward it as a stream, if it can be one."""
-        raise UpstreamRejected(502, answer.data, JSON_HEADERS)
 
     @abstractmethod
     async def _take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
@@ -350,10 +343,15 @@ class CompletionHandler(ABC):
         upstream, outbox = self.context.upstream, self.outbox
         data = write_json(self._model_request(body, stream=outbox is not None))
         async with upstream.ask("POST", self.target, self.headers, data) as response:
-            kind = response.headers.get("Content-Type", "")
-            if outbox is None or response.status >= 300 or kind.startswith(self.whole_types):
-                self.answers.append(await upstream.answer(response))
-                return await (self._take_whole if outbox is None else self._take_unstreamed)(self.answers[-1])
+            is_json = response.headers.get("Content-Type", "").startswith("application/json")
+            if outbox is None or response.status >= 300 or (is_json and not self.streams_lines):
+                answer = await upstream.answer(response)
+                if outbox is not None and answer.value.get("error"):
+                    raise UpstreamRejected(502, answer.data, JSON_HEADERS)
+                if outbox is not None:
+                    raise broken("did not stream its response")
+                self.answers.append(answer)
+                return await self._take_whole(answer)
             outbox.headers.update(returned_headers(response.headers))
             async for event, value in self._events(response):
                 if value is None:
@@ -468,13 +466,11 @@ def _permission(context: HandlerContext) -> Permission:
     rules = context.web.settings.permission
     if rules.default == "confirm":
         rules = rules.model_copy(update={"default": "allow"})
-    return Permission(rules, session=context.session)
+    return Permission(rules)
 
 
 async def _resumed(context: HandlerContext, used: Mapping[str, float]) -> Web:
-    """Return a session with the remaining budget of another; a shared one is already counted."""
-    if context.session:
-        return context.web.session(context.session)
+    """Return a session with the remaining budget of another."""
     limits = limits_of(context.web.settings.session)
     limits_by_name = {"searches": limits.searches, "cost_usd": limits.cost_usd, "tokens": limits.tokens}
     remaining = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from abc import abstractmethod
 from typing import Any, ClassVar, cast
 
@@ -11,6 +12,7 @@ from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire_server.openai.handler import CompletionHandler
 from groundwire_server.openai.prompts import sum_usage
 from groundwire_server.openai.upstream import UpstreamAnswer
+from groundwire_server.request_json import UpstreamRejected
 
 __all__ = ["PiecesHandler"]
 
@@ -92,6 +94,10 @@ class PiecesHandler(CompletionHandler):
             self.tail.append((line, raw))
         elif new == content or self._says(line):
             await self.put(raw or self._line(line))
+
+    def _error_event(self, error: UpstreamRejected) -> bytes:
+        """Return a failure as the last piece."""
+        return self._line(json.loads(self.error(error.message(), error.status)))
 
     def _response(self, run: Run) -> dict[str, Any]:
         """Return one message."""

@@ -129,8 +129,6 @@ class MessagesHandler(CompletionHandler):
         self.round_usage = answer.value.get("usage")
         return read_answer("anthropic", answer.value)
 
-    _take_unstreamed = _take_whole
-
     async def _take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         self.stream_reader.event(value, event.name)
         await self._piece(value, event.raw)

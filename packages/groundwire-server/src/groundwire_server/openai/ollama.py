@@ -43,7 +43,7 @@ class OllamaChatHandler(PiecesHandler):
     path = "/api/chat"
     media_type = "application/x-ndjson"
     has_own_errors: ClassVar[bool] = True
-    whole_types = ()
+    streams_lines: ClassVar[bool] = True
 
     def __init__(self, *args: Any) -> None:
         self._last: dict[str, Any] = {}  # the last line
@@ -117,9 +117,6 @@ class OllamaChatHandler(PiecesHandler):
         if calls := [call for content in self.contents for call in content.get("tool_calls") or ()]:
             message["tool_calls"] = calls
         return self._last_piece(self._with_content(value, message) if message else value, run)
-
-    def _error_event(self, error: UpstreamRejected) -> bytes:
-        return self._line({"error": error.message()})
 
     def _content(self, value: dict[str, Any]) -> dict[str, Any]:
         return object_of(value.get("message"))

@@ -8,12 +8,11 @@ import re
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from types import MappingProxyType, SimpleNamespace
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
 import aiohttp
-from aiohttp.tracing import TraceConnectionReuseconnParams
 from multidict import CIMultiDict
 
 from groundwire.errors import InvalidRequest
@@ -84,8 +83,7 @@ class Upstream:
         self.root: str = _BELOW_ROOT.sub("", self.base_url)
         self.display_url: str = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{parts.path.rstrip('/')}"
         self._read_timeout = read_timeout
-        self._sessions: dict[bool, aiohttp.ClientSession] = {}  # by whether each request has its own connection
-        self._reuses = True
+        self._session: aiohttp.ClientSession | None = None
 
     @asynccontextmanager
     async def ask(
@@ -95,8 +93,6 @@ class Upstream:
         headers: Mapping[str, str],
         data: bytes | None = None,
         query: str = "",
-        *,
-        fresh: bool = False,
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Send a request and yield the response before its body is read.
 
@@ -106,14 +102,16 @@ class Upstream:
             headers: The headers.
             data: The body.
             query: The query.
-            fresh: Whether it has a connection of its own.
 
         Raises:
             UpstreamRejected: the connection failed or timed out; with status 502 or 504.
         """
         url = (self.root + path if path.startswith("/") else f"{self.base_url}/{path}") + (f"?{query}" if query else "")
         try:
-            async with await self._send(method, url, headers, data, fresh) as response:
+            request = self._connected().request(
+                method, url, data=data, headers=CIMultiDict(headers), allow_redirects=False
+            )
+            async with request as response:
                 if response.status < 200:
                     raise self._failed(502, "changed to another protocol", "upstream_broken")
                 yield response
@@ -163,55 +161,27 @@ class Upstream:
 
     async def aclose(self) -> None:
         """Close all connections."""
-        for session in self._sessions.values():
-            await session.close()
+        if self._session is not None:
+            await self._session.close()
             await asyncio.sleep(0)
 
-    async def _send(
-        self, method: str, url: str, headers: Mapping[str, str], data: bytes | None, fresh: bool
-    ) -> aiohttp.ClientResponse:
-        """Send a request, and return the response.
+    def _connected(self) -> aiohttp.ClientSession:
+        """Return the client. It uses connections again only long before servers close them.
 
-        A server may close an idle connection in the moment in which it is used again, and a request to a model must
-        not be sent twice. So connections are used again only long before servers close them; where that failed once,
-        each request has its own from then on.
+        A server may close an idle one in the moment in which it is used again, and a request to a model must not be
+        sent twice.
         """
-        context = SimpleNamespace(again=False)
-        try:
-            return await self._session(fresh or not self._reuses).request(
-                method,
-                url,
-                data=data,
-                headers=CIMultiDict(headers),
-                allow_redirects=False,
-                trace_request_ctx=context,
-            )
-        except aiohttp.ClientConnectionError:
-            self._reuses = self._reuses and not context.again
-            raise
-
-    def _session(self, fresh: bool) -> aiohttp.ClientSession:
-        if fresh not in self._sessions:
-            reuse = aiohttp.TraceConfig()
-            reuse.on_connection_reuseconn.append(_note_reuse)
-            keep = None if fresh else _KEEPALIVE_SECONDS[self.base_url.partition(":")[0].lower()]
-            connector = aiohttp.TCPConnector(limit=_MAX_CONNECTIONS, force_close=fresh, keepalive_timeout=keep)
-            self._sessions[fresh] = aiohttp.ClientSession(
-                connector=connector,
+        if self._session is None:
+            keep = _KEEPALIVE_SECONDS[self.base_url.partition(":")[0].lower()]
+            self._session = aiohttp.ClientSession(
+                connector=aiohttp.TCPConnector(limit=_MAX_CONNECTIONS, keepalive_timeout=keep),
                 timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_SECONDS, sock_read=self._read_timeout),
                 trust_env=False,
-                trace_configs=[] if fresh else [reuse],
             )
-        return self._sessions[fresh]
+        return self._session
 
     def _failed(self, status: int, what: str, code: str) -> UpstreamRejected:
         return rejected(status, f"The model server at {self.display_url} {what}.", code=code)
-
-
-async def _note_reuse(
-    _session: aiohttp.ClientSession, context: SimpleNamespace, _params: TraceConnectionReuseconnParams
-) -> None:
-    context.trace_request_ctx.again = True
 
 
 async def parse_events(

@@ -5,31 +5,29 @@ It is made on the server and works without a script. What comes from the web is 
 
 from __future__ import annotations
 
-import json
 import math
 import secrets
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from urllib.parse import urlsplit
 
+from starlette.responses import JSONResponse, Response
 from starlette.routing import BaseRoute, Route
 
 from groundwire.safety.tenancy import OPERATOR
 from groundwire.storage import StoreError
 from groundwire.web import Web
-from groundwire_server.ui.login_sessions import KeyVerifier, SignIns, Visitor, local_path
+from groundwire_server.ui.login_sessions import SignIns, local_path
 from groundwire_server.ui.page_view import read_archived
 from groundwire_server.ui.providers_view import providers
 from groundwire_server.ui.query_params import parse_integer
 from groundwire_server.ui.search_view import start
-from groundwire_server.ui.site_icons import site_icon
-from groundwire_server.ui.template_streaming import ASSETS, Assets, Html, RawBody, Redirect
+from groundwire_server.ui.template_streaming import ASSETS, Assets, Html, Redirect
 from groundwire_server.ui.view import View, ViewContext, ViewFunction, Visit, session_cookie
 
 __all__ = [
     "STATIC_FILES",
-    "KeyVerifier",
-    "Visitor",
     "archive",
     "new_session",
     "sign_in",
@@ -44,13 +42,14 @@ _MAX_LIST_PAGE = 10_000  # the last page of the list
 async def archive(visit: Visit) -> Html:
     """Show the list, search results, or one archived page."""
     query = visit.query
-    store = visit.visitor.web.archive
-    if store is None or not visit.visitor.sees_all:
+    web = visit.tenants_web
+    store = web.archive
+    if store is None or not visit.sees_all:
         return Html(template="archive.html", values={"query": query, "statistics": None}, status=200)
     reading = None
     status = 200
     if query.get("open"):
-        reading = await read_archived(visit.visitor.web, store, query, viewer=OPERATOR)
+        reading = await read_archived(web, store, query, viewer=OPERATOR)
         status = 200 if reading is not None else 404
     number = parse_integer("p", query.get("p"), 1, _MAX_LIST_PAGE) if query.get("p") else 1
     offset = (number - 1) * _ARCHIVE_ROWS
@@ -71,14 +70,14 @@ async def archive(visit: Visit) -> Html:
     return Html(template="archive.html", values=values, status=status)
 
 
-async def suggestions(visit: Visit) -> RawBody:
+async def suggestions(visit: Visit) -> Response:
     """Return what the visitor searched for and found before that has the typed words, as a JSON list."""
     web = visit.web
     texts: Sequence[str] = ()
     if web.archive is not None:
         with suppress(StoreError):
             texts = await web.archive.suggest(visit.query.get("q"), owner=web.owner)
-    return RawBody(data=json.dumps(texts).encode(), content_type="application/json")
+    return JSONResponse(list(texts), headers={"cache-control": "no-store", "x-content-type-options": "nosniff"})
 
 
 async def sign_in(visit: Visit) -> Html | Redirect:
@@ -87,7 +86,7 @@ async def sign_in(visit: Visit) -> Html | Redirect:
     request = visit.request
     if request.method != "POST":
         after = local_path(visit.query.get("next"))
-        if await sign_ins.visitor(request) is not None:
+        if visit.tenant is not None or not visit.context.asks():
             return Redirect(to=after)
         # A navigation from another site does not send the cookie; a further step within this one does.
         came_from_elsewhere = request.headers.get("sec-fetch-site") in {"cross-site", "same-site"}
@@ -99,8 +98,7 @@ async def sign_in(visit: Visit) -> Html | Redirect:
         if wait := await sign_ins.count_wrong_key(request):
             seconds = math.ceil(wait)
             page = _form(after, problem=f"Too many wrong keys. Wait {seconds} s and try again.", status=429)
-            waits = (("retry-after", str(seconds)),)
-            return Html(template=page.template, values=page.values, status=429, headers=waits)
+            return replace(page, headers=(("retry-after", str(seconds)),))
         return _form(after, problem="This key is unknown or revoked.", status=403)
     return Redirect(to=after, headers=(("set-cookie", cookie),))
 
@@ -137,7 +135,6 @@ _VIEWS: tuple[tuple[str, ViewFunction], ...] = (
     ("/", start),
     ("/providers", providers),
     ("/archive", archive),
-    ("/page/icon", site_icon),
     ("/page/suggestions", suggestions),
 )
 _ASSETS = "/page"
@@ -145,7 +142,9 @@ STATIC_FILES = tuple(f"{_ASSETS}/{name}" for name in ASSETS)
 """The paths of the page's files, which are the same for everyone."""
 
 
-def ui_routes(web: Web, *, authenticate: KeyVerifier | None = None, catch_all: bool = False) -> list[BaseRoute]:
+def ui_routes(
+    web: Web, *, sign_ins: SignIns | None = None, asks: Callable[[], bool] = lambda: False, catch_all: bool = False
+) -> list[BaseRoute]:
     """Return the routes of the web page, for the root of a Starlette application.
 
     They are `/`, `/providers`, `/session/new`, `/archive`, `/sign-in`, `/sign-out` and `/page/`. `Host` is
@@ -153,12 +152,12 @@ def ui_routes(web: Web, *, authenticate: KeyVerifier | None = None, catch_all: b
 
     Args:
         web: The web to search and read with; the caller closes it.
-        authenticate: Authenticates an API key; None admits every visitor.
+        sign_ins: The login sessions; None where there are none.
+        asks: Says whether a login is required now.
         catch_all: Whether the last route answers all other paths with a page that says that nothing is there.
     """
     assets = Assets(_ASSETS)
-    sign_ins = None if authenticate is None else SignIns(authenticate, web.store)
-    context = ViewContext(visitor=Visitor(web=web), sign_ins=sign_ins, assets=assets)
+    context = ViewContext(web=web, sign_ins=sign_ins, asks=asks, assets=assets)
     routes: list[BaseRoute] = [Route(path, View(context, view), methods=["GET"]) for path, view in _VIEWS]
     routes.append(Route("/session/new", View(context, new_session), methods=["POST"]))
     routes.append(Route(f"{_ASSETS}/{{name}}", assets, methods=["GET"]))

@@ -155,7 +155,7 @@ def origin(url: str) -> str:
 
 
 def tile(url: str) -> tuple[str, int]:
-    """Return what stands for a site without an icon: the first letter of its host or a dot, and one of six colors."""
+    """Return what stands for a site: the first letter of its host or a dot, and one of six colors."""
     name = host(url)
     letter = name[:1].upper() if name[:1].isalpha() else "•"  # of an address in digits the number says nothing
     return letter, sum(name.encode("utf-8", "replace")) % 6

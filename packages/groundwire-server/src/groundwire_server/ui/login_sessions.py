@@ -5,112 +5,66 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Protocol
+from collections.abc import Iterable
+from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
 from starlette.requests import Request
 
 from groundwire.storage import Store
-from groundwire.web import Web
+from groundwire_server.auth import KeyFile
+from groundwire_server.auth.authentication import ClientAddress
+from groundwire_server.auth.keys import id_of, is_key_of
+from groundwire_server.auth.rate_limits import Failures
 
-__all__ = ["KeyVerifier", "SignIns", "Visitor", "local_path"]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Visitor:
-    """A visitor of the web page, with their permissions."""
-
-    id: str = ""
-    """The ID of a visitor who has signed in; never the key."""
-    name: str = ""
-    """The visitor's display name; empty without logins."""
-    web: Web
-    """The web for the visitor, with the visitor's restrictions."""
-    prefix: str = ""
-    """The prefix of the visitor's session names in the store; other sessions are not shown."""
-    sees_all: bool = True
-    """Whether the visitor may access the data of all tenants: the archive, and the figures of all providers."""
-
-
-class KeyVerifier(Protocol):
-    """Verifies visitors. With it, the page shows nothing to unknown visitors."""
-
-    def known(self, scope: Mapping[str, Any]) -> Visitor | None:
-        """Return the visitor of a request authenticated by outer middleware."""
-        ...
-
-    async def admit(self, key: str) -> Visitor | None:
-        """Return the visitor for an API key; None for an unknown, revoked or expired key."""
-        ...
-
-    async def recall(self, visitor: str) -> Visitor | None:
-        """Return the visitor with an ID; None if the key was revoked, which ends the login."""
-        ...
-
-    def address(self, scope: Mapping[str, Any]) -> str:
-        """Return the client's address or network, for counting failed attempts."""
-        ...
-
+__all__ = ["SignIns", "local_path"]
 
 _COOKIE = "groundwire_sign_in"
 _LIFE = 12 * 3_600  # seconds
 _ID = re.compile(r"[A-Za-z0-9_-]{43}")
-_BURST, _INTERVAL = 10, 6.0  # wrong keys of one address at once, and seconds for each after those
 
 
 class SignIns:
     """Login sessions, kept in the store, so that every gateway of a fleet knows them.
 
-    The store holds the SHA-256 of a random id with the visitor's id: neither a reader of the store nor a reader of the
-    cookie learns a key from it. Whose key is revoked is out with the next request.
+    The store holds the SHA-256 of a random ID with the ID of the key: neither a reader of the store nor a reader of the
+    cookie learns a key from it. `Access` looks up the key at each request: who has a revoked one is out with the next.
 
     Args:
-        verifier: Says whose a key is.
+        keys: The keys.
         store: Where they are kept.
-        make_id: Makes an id that cannot be guessed.
+        trusted_proxies: See `ClientAddress`.
     """
 
-    def __init__(
-        self, verifier: KeyVerifier, store: Store, *, make_id: Callable[[], str] = lambda: secrets.token_urlsafe(32)
-    ) -> None:
-        self.verifier = verifier
-        """Verifies keys."""
+    def __init__(self, keys: KeyFile, store: Store, trusted_proxies: Iterable[str] = ()) -> None:
+        self._keys = keys
         self._store = store
-        self._make_id = make_id
+        self._clients = ClientAddress(trusted_proxies)
+        self._failures = Failures(store)
 
     async def count_wrong_key(self, request: Request) -> float:
-        """Count a wrong key; return 0, or the seconds until there may be another where there were too many.
-
-        A right key is never counted, and never has to wait for the wrong ones of others at its address.
-        """
-        host = self.verifier.address(request.scope)
-        pace = await self._store.pace(f"sign-in:{host}", interval=_INTERVAL, burst=_BURST, max_wait=0)
-        return 0.0 if pace.granted else max(1.0, pace.wait)
+        """Count a wrong key; return 0, or the seconds until there may be another where there were too many."""
+        return await self._failures.count(self._clients.address(request.scope))
 
     async def sign_in(self, key: str, *, secure: bool) -> str | None:
-        """Return the cookie of a visitor who signed in; None for an unknown key.
+        """Return the cookie of a visitor who signed in; None for an unknown, revoked or expired key.
 
         Args:
             key: The API key.
             secure: Whether the browser came over TLS, so that it need never send the cookie without.
         """
-        visitor = await self.verifier.admit(key) if key else None
-        if visitor is None:
+        record = self._keys.find(id_of(key))
+        if record is None or not is_key_of(record, key) or record.why_dead(datetime.now(UTC)):
             return None
-        id_ = self._make_id()
-        await self._store.set(_name(id_), visitor.id.encode(), fresh=_LIFE)
+        id_ = secrets.token_urlsafe(32)
+        await self._store.set(_name(id_), record.id.encode(), fresh=_LIFE)
         return _cookie(id_, _LIFE, secure=secure)
 
-    async def visitor(self, request: Request) -> Visitor | None:
-        """Return the visitor of a request; None if not signed in, or no longer allowed."""
-        authenticated = self.verifier.known(request.scope)
-        if authenticated is not None:
-            return authenticated
+    async def key_id(self, request: Request) -> str | None:
+        """Return the ID of the key that the sender of a request has signed in with, or None."""
         id_ = request.cookies.get(_COOKIE, "")
         entry = await self._store.get(_name(id_)) if _ID.fullmatch(id_) else None
-        return None if entry is None else await self.verifier.recall(entry.value.decode())
+        return None if entry is None else entry.value.decode()
 
     async def sign_out(self, request: Request) -> str:
         """End the login of a request's sender, and return the cookie that deletes theirs."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 
 from groundwire.providers.base import Prices, load_prices
@@ -16,61 +15,34 @@ from groundwire_server.ui.query_params import parse_integer
 from groundwire_server.ui.template_streaming import Html
 from groundwire_server.ui.view import Visit
 
-__all__ = ["ProviderRow", "providers"]
+__all__ = ["providers"]
 
 _PERIODS = (7, 14, KEPT_DAYS)
 _DEFAULT_DAYS = 7
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderRow:
-    """The current state of a provider."""
-
-    name: str
-    """Its name."""
-    roles: str
-    """What it is asked to do."""
-    state: str
-    """Its health in this process: `well`, `suspect`, `closed`, or `unknown` for one that only reads."""
-    seconds: float
-    """Seconds of its cooldown, or until the next probe."""
-    reason: str
-    """The reason, if it is not healthy."""
-    price: str
-    """What a call costs."""
 
 
 async def providers(visit: Visit) -> Html:
     """Return the providers: price and health, and for operators the results and costs of all users."""
     text = visit.query.get("days")
     days = parse_integer("days", text, 1, KEPT_DAYS) if text else _DEFAULT_DAYS
-    web = visit.visitor.web
+    web = visit.tenants_web
     prices = await asyncio.to_thread(load_prices)
-    values: dict[str, object] = {"days": days, "periods": _PERIODS, "rows": _rows(web, prices), "total": None}
-    if visit.visitor.sees_all:
+    values: dict[str, object] = {"days": days, "periods": _PERIODS, "rows": [*_rows(web, prices)], "total": None}
+    if visit.sees_all:
         values |= {"total": await web.score_card(days), "skipped": web.skipped}
     return Html(template="providers.html", values=values)
 
 
-def _rows(web: Web, prices: Mapping[str, Prices]) -> list[ProviderRow]:
+def _rows(web: Web, prices: Mapping[str, Prices]) -> Iterator[tuple[str, str, ProviderHealth | None, str]]:
+    """Yield the name of each provider, what it is asked to do, its health if it searches, and its price."""
     roles: dict[str, list[str]] = {}
     for provider in web.search_providers:
         roles.setdefault(provider.name, []).append("search")
     for reader in web.read_providers:
         roles.setdefault(reader.name, []).append("reading")
     healths = {health.provider: health for health in web.provider_health()}
-    return [_row(name, ", ".join(does), healths.get(name), prices) for name, does in roles.items()]
-
-
-def _row(name: str, roles: str, health: ProviderHealth | None, prices: Mapping[str, Prices]) -> ProviderRow:
-    return ProviderRow(
-        name=name,
-        roles=roles,
-        state=health.state if health else "unknown",
-        seconds=health.seconds if health else 0.0,
-        reason=health.reason if health else "",
-        price=_price(prices.get(name.partition(":")[0])),
-    )
+    for name, does in roles.items():
+        yield name, ", ".join(does), healths.get(name), _price(prices.get(name.partition(":")[0]))
 
 
 def _price(prices: Prices | None) -> str:

@@ -13,13 +13,14 @@ from typing import Any, Final
 
 import jinja2
 from starlette.requests import Request
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from groundwire.routing.confirm_empty import CONTROL_REASON
 from groundwire_server.ui import formatting
 from groundwire_server.ui.query_params import link
 
-__all__ = ["ASSETS", "POLICY", "Assets", "Html", "RawBody", "Redirect", "Templates", "page_headers", "static_headers"]
+__all__ = ["ASSETS", "POLICY", "Assets", "Html", "Redirect", "Templates", "page_headers", "static_headers"]
 
 POLICY = "; ".join(
     (
@@ -64,7 +65,7 @@ def page_headers(more: Iterable[tuple[str, str]] = (), *, private: bool) -> _Raw
     return _raw((*_PAGE, *_ALWAYS, cache, *more))
 
 
-def static_headers(content_type: str, *, versioned: bool) -> _Raw:
+def static_headers(content_type: str, *, versioned: bool) -> dict[str, str]:
     """Return the headers of a file that is part of the page.
 
     Args:
@@ -72,7 +73,7 @@ def static_headers(content_type: str, *, versioned: bool) -> _Raw:
         versioned: Whether it was asked for by its version, so that it never changes.
     """
     cache = "public, max-age=31536000, immutable" if versioned else "no-cache"
-    return _raw((("content-type", content_type), *_ALWAYS, ("cache-control", cache)))
+    return {"content-type": content_type, **dict(_ALWAYS), "cache-control": cache}
 
 
 def _raw(headers: Iterable[tuple[str, str]]) -> _Raw:
@@ -112,10 +113,7 @@ class Assets:
             (404, b"There is no such file.", "text/plain") if data is None else (200, data, ASSETS[name])
         )
         versioned = data is not None and Request(scope).query_params.get("v") == self._versions[name]
-        headers = static_headers(kind, versioned=versioned)
-        headers.append((b"content-length", str(len(body)).encode()))
-        await send({"type": "http.response.start", "status": status, "headers": headers})
-        await send({"type": "http.response.body", "body": b"" if scope["method"] == "HEAD" else body})
+        await Response(body, status, static_headers(kind, versioned=versioned))(scope, receive, send)
 
 
 _READY = 0.03  # seconds within which output is collected, so that a fast page is sent in one chunk
@@ -145,26 +143,6 @@ class Redirect:
     """The HTTP status."""
     headers: tuple[tuple[str, str], ...] = ()
     """Further headers."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RawBody:
-    """A response that is no page: JSON, or a picture that came from a site."""
-
-    data: bytes
-    """The body; empty is status 204."""
-    content_type: str
-    """Its media type."""
-    seconds: int = 0
-    """How long a browser may keep it."""
-
-    async def send(self, send: Send) -> None:
-        """Send it, so that nothing in it can act."""
-        headers = [("content-type", self.content_type)] if self.data else []
-        cache = f"private, max-age={self.seconds}" if self.seconds else "no-store"
-        raw = _raw((*headers, *_ALWAYS, ("content-security-policy", "default-src 'none'"), ("cache-control", cache)))
-        await send({"type": "http.response.start", "status": 200 if self.data else 204, "headers": raw})
-        await send({"type": "http.response.body", "body": self.data})
 
 
 class Templates:

@@ -7,20 +7,22 @@ import hashlib
 import re
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.storage import StoreError
 from groundwire.web import Web
+from groundwire_server.auth import Tenant, tenant_of
 from groundwire_server.client_disconnect import until_done
-from groundwire_server.ui.login_sessions import SignIns, Visitor
+from groundwire_server.ui.login_sessions import SignIns
 from groundwire_server.ui.query_params import ViewQuery, link
-from groundwire_server.ui.template_streaming import Assets, Html, RawBody, Redirect, Templates, page_headers
+from groundwire_server.ui.template_streaming import Assets, Html, Redirect, Templates, page_headers
 
 __all__ = ["View", "ViewContext", "ViewFunction", "Visit", "session_cookie"]
 
@@ -37,10 +39,12 @@ _T = TypeVar("_T")
 class ViewContext:
     """The state shared by all views."""
 
-    visitor: Visitor
-    """The visitor if there are no logins."""
+    web: Web
+    """The web to search and read with."""
     sign_ins: SignIns | None
-    """The login sessions; None where there are no logins."""
+    """The login sessions; None where there are none."""
+    asks: Callable[[], bool]
+    """Says whether a login is required now."""
     assets: Assets
     """The files of the page."""
     templates: Templates = field(default_factory=Templates)
@@ -55,8 +59,8 @@ class Visit:
     """What all views share."""
     request: Request
     """The request."""
-    visitor: Visitor
-    """The visitor."""
+    tenant: Tenant | None
+    """The holder of the key with which the visitor has signed in; None where no login is required, or not yet."""
     body: bytes = b""
     """What was sent with it."""
     token: str = ""
@@ -81,16 +85,27 @@ class Visit:
         return dict(parse_qsl(self.body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20))
 
     @property
+    def sees_all(self) -> bool:
+        """Whether the visitor may see the data of all tenants: the archive, and the figures of all providers."""
+        return self.tenant is None or self.tenant.operator
+
+    @property
     def session(self) -> str:
         """The name of the browser's session."""
         # Who sees a session's name must not learn the cookie that would let them go on with it.
-        name = self.visitor.web.settings.session.id or f"page-{hashlib.sha256(self.token.encode()).hexdigest()[:10]}"
-        return f"{self.visitor.prefix}{name}"
+        settings = self.context.web.settings
+        name = settings.session.id or f"page-{hashlib.sha256(self.token.encode()).hexdigest()[:10]}"
+        return name if self.tenant is None else self.tenant.session(name)
+
+    @property
+    def tenants_web(self) -> Web:
+        """The web with the permissions of the visitor's key."""
+        return self.context.web if self.tenant is None else self.tenant.narrow(self.context.web)
 
     @property
     def web(self) -> Web:
         """The web for this browser."""
-        return self.visitor.web.session(self.session)
+        return self.tenants_web.session(self.session)
 
     @property
     def may_spend(self) -> bool:
@@ -109,7 +124,7 @@ class Visit:
         return task
 
 
-ViewFunction = Callable[[Visit], Awaitable[Html | RawBody | Redirect]]
+ViewFunction = Callable[[Visit], Awaitable[Html | Redirect | Response]]
 """Renders the response of a view."""
 
 
@@ -138,7 +153,7 @@ class View:
         visit = Visit(
             context=self._desk,
             request=request,
-            visitor=self._desk.visitor,
+            tenant=tenant_of(scope),
             token=token if has_token else secrets.token_hex(12),
             is_new=not has_token,
         )
@@ -152,25 +167,22 @@ class View:
                 task.cancel()
             await asyncio.gather(*visit.tasks, return_exceptions=True)
 
-    async def _respond(self, visit: Visit) -> Html | RawBody | Redirect:
+    async def _respond(self, visit: Visit) -> Html | Redirect | Response:
         try:
             await _read_body(visit)
             if visit.request.method not in {"GET", "HEAD"} and not _from_ourselves(visit.request):
                 return _refusal(403, "This form was sent from another site.", "Open the page directly and try again.")
-            if self._desk.sign_ins is not None:
-                visitor = await self._desk.sign_ins.visitor(visit.request)
-                if visitor is None and not self._is_open:
-                    return Redirect(to=link("/sign-in", next=_here(visit.request)))
-                visit.visitor = visitor or visit.visitor
+            if visit.tenant is None and not self._is_open and self._desk.asks():
+                return Redirect(to=link("/sign-in", next=_here(visit.request)))
             return await self._view(visit)
         except GroundwireError as error:
             return _refusal(_status(error), str(error))
 
-    async def _send(self, visit: Visit, answer: Html | RawBody | Redirect, send: Send) -> None:
-        if isinstance(answer, RawBody):
-            await answer.send(send)
+    async def _send(self, visit: Visit, answer: Html | Redirect | Response, send: Send) -> None:
+        if isinstance(answer, Response):
+            await answer(visit.request.scope, visit.request.receive, send)
             return
-        private = self._desk.sign_ins is not None
+        private = visit.tenant is not None or self._desk.asks()
         headers = list(answer.headers)
         if visit.is_new and visit.may_spend and answer.status < 400:
             headers.append(("set-cookie", session_cookie(visit.token)))
@@ -179,11 +191,11 @@ class View:
             await send({"type": "http.response.start", "status": answer.status, "headers": raw})
             await send({"type": "http.response.body", "body": b""})
             return
-        page = Html(template=answer.template, values=answer.values, status=answer.status, headers=tuple(headers))
+        page = replace(answer, headers=tuple(headers))
         values = {
             "assets": self._desk.assets,
-            "visitor": visit.visitor,
-            "signs_in": private,
+            "name": "" if visit.tenant is None else visit.tenant.name,
+            "sees_all": visit.sees_all,
             "path": visit.request.url.path,
         }
         head_only = visit.request.method == "HEAD"

@@ -13,7 +13,7 @@ from typing import Any
 import aiohttp
 import pytest
 
-from groundwire import Settings, Web
+from groundwire import Settings
 from groundwire.errors import Closed
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import Recorded
@@ -88,8 +88,8 @@ async def test_names_of_other_apis_are_taken_at_their_paths(gateway: Any) -> Non
     status, said = await post(client, "/extract", link)
     assert (status, len(said["results"])) == (200, 1)
     assert "extract_depth has no effect: pages are always Markdown" in said["results"][0]["warnings"]
-    status, said = await post(client, "/fetch", {"link": link["urls"][0], "url": link["urls"][0]})
-    assert (status, said["error"]["field"]) == (400, "link")  # which of the two is meant nobody can know
+    status, said = await post(client, "/v2/scrape", {"link": link["urls"][0], "url": link["urls"][0]})
+    assert (status, said["field"]) == (400, "link")  # which of the two is meant nobody can know
 
 
 async def test_what_is_wrong_is_said(gateway: Any) -> None:
@@ -222,10 +222,8 @@ async def test_before_anything_is_told_a_failure_has_its_status(gateway: Any) ->
     ("accept", "wants"),
     [
         ("text/event-stream", True),
-        ("application/json, text/event-stream;q=0.5", False),
-        ("text/event-stream, application/json;q=0.5", True),
-        ("text/event-stream;q=0", False),
-        ("text/event-stream;q=x", False),
+        ("application/json, text/event-stream", False),
+        ("application/json, text/plain, */*", False),
         ("*/*", False),
     ],
 )
@@ -364,18 +362,15 @@ async def test_answering_a_question(gateway: Any) -> None:
 
 
 @pytest.mark.req("B34")
-@pytest.mark.parametrize("how", ["accept", "stream", "query"])
+@pytest.mark.parametrize("how", ["accept", "stream"])
 async def test_an_answer_is_streamed_as_it_is_written(gateway: Any, world: World, how: str) -> None:
     model = world.add(ModelServer(quoting, name="writer"))
     client = await (await gateway(answer={"model": "m", "base_url": f"{model.url}/v1"})).client()
     asked = {"question": "reciprocal rank fusion"}
     if how == "accept":
         told = await events(client, "/v1/ask", asked)
-    elif how == "stream":
-        told = await events(client, "/v1/ask", asked | {"stream": True}, accept="application/json")
     else:
-        async with client.get("/v1/ask", params={**asked, "stream": "true"}) as reply:
-            told = read_events(await reply.text())
+        told = await events(client, "/v1/ask", asked | {"stream": True}, accept="application/json")
     names = [name for name, _ in told]
     assert names[0] == "attempt_started"
     assert names.count("delta") >= 2
@@ -383,34 +378,6 @@ async def test_an_answer_is_streamed_as_it_is_written(gateway: Any, world: World
     name, result = told[-1]
     assert (name, result["model"], result["report"]["supported"]) == ("result", "m", True)
     assert "".join(data["delta"] for name, data in told if name == "delta") == result["text"]
-
-
-@pytest.mark.req("B32")
-async def test_arguments_may_be_in_the_query_string(gateway: Any) -> None:
-    client = await (await gateway()).client()
-
-    async def got(path: str, **given: str) -> tuple[int, Any]:
-        async with client.get(path, params=given) as reply:
-            return reply.status, await reply.json()
-
-    status, body = await got("/v1/search", query="reciprocal rank fusion", limit="2", time_range="year", keep="false")
-    assert (status, len(body["results"])) == (200, 2)
-    assert [row["filter"] for row in body["filters"]] == ["time_range"]
-    url = body["results"][0]["url"]
-    status, body = await got("/v1/search", query="bm25", blocked_domains="nowhere.test,other.test", published_after="x")
-    assert (status, body["error"]["field"]) == (400, "published_after")
-    status, body = await got("/v1/search", query="bm25", blocked_domains="nowhere.test,other.test")
-    assert (status, bool(body["results"])) == (200, True)
-    for path in ("/v1/pages", "/v1/read", "/v1/open", "/v1/fetch"):
-        status, body = await got(path, url=url, max_length="300")
-        assert (status, body["pages"][0]["status"]) == (200, "success")
-    async with client.get("/v1/pages", params=[("urls", url), ("urls", url + "?b=1,2")]) as reply:
-        assert [page["url"] for page in (await reply.json())["pages"]] == [url, url + "?b=1,2"]
-    status, body = await got("/v1/answer", question="reciprocal rank fusion", quote="true")
-    assert (status, body["report"]["supported"]) == (200, True)
-    assert (await got("/v1/search", limit="2"))[1]["error"]["field"] == "query"
-    assert "did you mean /v1/pages?" in (await got("/api/extract", url=url))[1]["error"]["message"]
-    assert "did you mean" not in (await got("/nothing"))[1]["error"]["message"]
 
 
 @pytest.mark.req("B34")
@@ -538,20 +505,13 @@ async def test_a_gateway_whose_store_is_gone_is_not_ready(gateway: Any) -> None:
         assert "groundwire_store_up 0" in (await response.text()).splitlines()
 
 
-async def test_a_gateway_over_anothers_web_leaves_it_open(settings: Callable[..., Settings], tmp_path: Path) -> None:
-    made = settings(server={"key_file": str(tmp_path / "keys.json")})
-    async with Web(made) as web:
-        gateway = build_gateway(web, page=False, mcp=False)
-        async with serving(gateway) as url, aiohttp.ClientSession(url) as client:
-            assert await get(client, "/readyz") == (503, {"status": "starting"})
-            async with gateway:
-                assert await get(client, "/readyz") == (200, {"status": "ok"})
-                assert (await post(client, "/v1/search", QUERY))[0] == 200
-                for path in ("/", "/mcp"):
-                    assert (await get(client, path))[0] == 404
-                async with client.get("/metrics") as response:
-                    assert "groundwire_searches_total" not in await response.text()
-        assert (await web.search("rank fusion")).results
+async def test_a_gateway_is_ready_once_it_has_started(settings: Callable[..., Settings], tmp_path: Path) -> None:
+    gateway = build_gateway(settings(server={"key_file": str(tmp_path / "keys.json")}), page=False)
+    async with serving(gateway) as url, aiohttp.ClientSession(url) as client:
+        assert await get(client, "/readyz") == (503, {"status": "starting"})
+        async with gateway:
+            assert await get(client, "/readyz") == (200, {"status": "ok"})
+            assert (await get(client, "/"))[0] == 404
 
 
 async def test_it_lives_with_the_lifespan_of_its_server(settings: Callable[..., Settings], tmp_path: Path) -> None:
@@ -576,7 +536,6 @@ async def test_searching_for_papers(gateway: Any, world: World) -> None:
     client = await (await gateway(providers=served | searxng, policy=policy)).client()
     status, body = await post(client, "/v1/search", QUERY | {"sources": ["papers"]})
     assert (status, body["provider"]) == (200, "openalex")
-    assert (await get(client, "/v1/search?query=bm25&sources=papers"))[1]["provider"] == "openalex"
     status, body = await post(client, "/v1/tools/web_search", QUERY | {"sources": ["papers"]})
     assert (status, body["results"][0]["source"]) == (200, "openalex")
     assert (await post(client, "/v1/search", QUERY | {"sources": ["pages"]}))[0] in {400, 422}

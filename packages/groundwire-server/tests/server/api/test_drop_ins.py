@@ -1,4 +1,4 @@
-"""The gateway in the place of SearXNG, Perplexity, Tavily, Exa, Firecrawl, Brave and Serper, asked by our providers."""
+"""The gateway in the place of SearXNG, Perplexity, Tavily, Exa and Firecrawl, asked by our providers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 from groundwire import AllProvidersFailed, Settings, Web
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire_server.api.compat_apis import TEXT_ERROR_PATHS
-from groundwire_server.api.compat_searxng import SearxngReply, SearxngRequest, _sites
+from groundwire_server.api.compat_searxng import SearxngReply, SearxngRequest
 from world import World
 
 WORDS = "reciprocal rank fusion"
@@ -53,7 +53,7 @@ async def test_our_own_provider_finds_the_same(
 
 
 @pytest.mark.req("B32")
-@pytest.mark.parametrize("provider", ["tavily", "exa", "firecrawl", "brave", "serper"])
+@pytest.mark.parametrize("provider", ["tavily", "exa", "firecrawl"])
 async def test_the_paths_of_other_apis_answer_in_their_form(
     gateway: Any, settings: Callable[..., Settings], provider: str
 ) -> None:
@@ -96,7 +96,7 @@ async def test_pages_in_the_form_of_other_apis(
 @pytest.mark.req("B32")
 async def test_pages_that_cannot_be_read_are_no_empty_result(gateway: Any, world: World) -> None:
     client, gone = await (await gateway()).client(), "http://gone.invalid/"
-    for path in ("/scrape", "/v1/scrape", "/v2/scrape"):
+    for path in ("/v1/scrape", "/v2/scrape"):
         for given in ({"url": gone}, {"urls": [gone]}, {"urls": [gone, gone]}):
             async with client.post(path, json=given) as response:
                 body = await response.json()
@@ -112,16 +112,6 @@ async def test_pages_that_cannot_be_read_are_no_empty_result(gateway: Any, world
     async with client.post("/contents", json={"urls": urls}) as response:
         body = await response.json()
     assert [(row["id"], row["status"]) for row in body["statuses"]] == [(gone, "error")]
-
-
-@pytest.mark.req("B32")
-async def test_a_search_without_a_format_is_the_usual_one(gateway: Any) -> None:
-    client = await (await gateway()).client()
-    async with client.get("/search", params={"q": WORDS, "limit": "2"}) as response:
-        body = await response.json()
-    assert (response.status, len(body["results"]), bool(body["results"][0]["snippet"])) == (200, 2, True)
-    async with client.get("/search", params={"q": WORDS}, headers={"Accept": "text/html,*/*"}) as response:
-        assert (response.status, list(await response.json())) == (403, ["error"])
 
 
 @pytest.mark.req("B32")
@@ -389,24 +379,6 @@ async def test_engines_and_categories(gateway: Any, world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "expected"),
-    [
-        ("plain words", ("plain words", [], [])),
-        ("words site:a.example", ("words", ["a.example"], [])),
-        (
-            "words (site:a.example OR site:b.example) -site:c.a.example",
-            ("words", ["a.example", "b.example"], ["c.a.example"]),
-        ),
-        ("site:a.example", ("site:a.example", ["a.example"], [])),
-        ("words site:a.example/path", ("words site:a.example/path", [], [])),
-        ("website:a.example", ("website:a.example", [], [])),
-    ],
-)
-def test_site_terms(text: str, expected: tuple[str, list[str], list[str]]) -> None:
-    assert _sites(text) == expected
-
-
-@pytest.mark.parametrize(
     "wrong",
     [
         {},
@@ -465,22 +437,17 @@ async def test_a_path_that_is_not_there_is_a_page_for_browsers_and_json_for_prog
 
 async def test_paths_that_people_type_from_memory(gateway: Any) -> None:
     client = await (await gateway()).client()
-    for path in ("/health", "/v1/health", "/ping", "/ready"):
+    for path, right in (
+        ("/health", "/healthz"),
+        ("/v1/ping", "/healthz"),
+        ("/ready", "/readyz"),
+        ("/v1/read", "/v1/pages"),
+    ):
         async with client.get(path) as response:
-            assert response.status == 200, path
-    async with client.get("/docs") as response:
-        assert (response.status, "/v1/search" in await response.text()) == (200, True)
+            assert (response.status, f"did you mean {right}?" in await response.text()) == (404, True), path
     async with client.get("/v1/tools") as response:
         tools = (await response.json())["tools"]
     assert [tool["function"]["name"] for tool in tools] == ["web_search", "open_page"]
-    async with client.post("/v1/search", json={"query": WORDS}) as response:
-        url = (await response.json())["results"][0]["url"]
-    async with client.post("/v1/open", json={"url": url}) as response:
-        page = await response.json()
-    assert page["markdown"] == page["text"] == page["content"] == page["pages"][0]["content"]
-    async with client.post("/v1/open", json={"url": url}, headers={"Accept": "text/markdown"}) as response:
-        assert response.headers["Content-Type"].startswith("text/markdown")
-        assert await response.text() == page["content"]
     async with client.post("/v1/tools/tavily-search", json={"query": WORDS, "max_results": 1}) as response:
         assert len((await response.json())["results"]) == 1
     async with client.post("/v1/ask", json={"question": WORDS, "quote": True}) as response:

@@ -110,7 +110,7 @@ REQUESTS: dict[str, tuple[str, Any]] = {
 @pytest.fixture
 async def client(gateway: Callable[..., Any], world: World) -> aiohttp.ClientSession:
     model = world.add(ModelServer(name="model"))
-    made: aiohttp.ClientSession = await (await gateway(upstream=f"{model.url}/v1", mcp=True)).client()
+    made: aiohttp.ClientSession = await (await gateway(upstream=f"{model.url}/v1")).client()
     async with made.post("/v1/search", json={"query": "bm25", "session": "work"}) as reply:  # what is loaded once
         assert reply.status == 200
     async with made.post("/openai/v1/chat/completions", json=chat(turns("user", "a", 1))) as reply:

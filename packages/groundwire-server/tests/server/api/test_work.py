@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -37,8 +36,6 @@ async def test_a_search_is_compared_with_no_route(gateway: Callable[..., Any], m
     monkeypatch.setattr(Route, "matches", counted)
     assert await search() == 200
     assert compared == []
-    async with client.get("/v1/search") as response:  # a mistake is still answered
-        assert response.status == 400
     async with client.put("/v1/search") as response:
         assert response.status == 405
     assert compared
@@ -137,9 +134,19 @@ async def test_a_timeout_of_the_work_stays_an_error() -> None:
         await answer_whole(work(), SCOPE, client.receive, client.send)
 
 
-async def test_a_header_is_parsed_once() -> None:
-    endpoint._weights.cache_clear()
-    request = Request({"type": "http", "headers": [(b"accept", b"text/plain;q=0.5, application/json;q=0.4")]})
-    assert endpoint.prefers(request, "text/plain")
-    assert not endpoint.prefers(request, "text/event-stream")
-    assert endpoint._weights.cache_info().misses == 1
+async def test_what_work_raises_as_it_ends_for_a_client_that_has_gone_is_dropped() -> None:
+    client, begun = Client(), asyncio.Event()
+
+    async def work() -> Response:
+        try:
+            begun.set()
+            await asyncio.Event().wait()
+        finally:
+            raise RuntimeError("The cleanup failed.")
+        raise AssertionError
+
+    answering = asyncio.create_task(answer_whole(work(), SCOPE, client.receive, client.send))
+    await begun.wait()
+    client.leaves.set()
+    await answering
+    assert client.sent == []

@@ -40,18 +40,13 @@ async def test_the_first_key_closes_the_door(serve: Serve) -> None:
     assert (await gateway.ask("/x")).status == 401  # the last key is gone, the door stays closed
 
 
-async def test_a_key_in_the_two_headers_and_as_a_browsers_password(serve: Serve) -> None:
-    import base64
-
+async def test_a_key_in_the_two_headers(serve: Serve) -> None:
     gateway = await serve(require_key=True)
     key, record = gateway.record()
-    word = base64.b64encode(f"me:{key}".encode()).decode()
-    for headers in ({"Authorization": f"Bearer {key}"}, {"X_API_Key": key}, {"Authorization": f"Basic {word}"}):
+    for headers in ({"Authorization": f"Bearer {key}"}, {"X_API_Key": key}):
         answer = await gateway.ask("/x", **headers)
         assert answer.json["tenant"] == record.id
         assert not {"authorization", "x-api-key"} & set(answer.json["headers"])
-    asked = await gateway.ask("/ui", Sec_Fetch_Site="none", Sec_Fetch_Mode="navigate", Sec_Fetch_Dest="document")
-    assert asked.headers["www-authenticate"].startswith("Basic realm=")
 
 
 async def test_a_key_for_the_gateway_beside_one_for_the_model_server(serve: Serve) -> None:
@@ -208,7 +203,6 @@ async def test_what_concerns_everybody_is_for_operators(serve: Serve) -> None:
         "Host: 127.0.0.1\r\nTransfer-Encoding : chunked",
         "Host: 127.0.0.1\r\nAuthorization: Bearer a\r\nAuthorization: Bearer b",
         "Host: 127.0.0.1\r\nX-API-Key: a\r\nX-Api-Key: b",
-        "Host: 127.0.0.1\r\nX-Subscription-Token: a\r\nX-Subscription-Token: b",
         "Host: 127.0.0.1\r\nX-Any: a\x00b",
         "Host: 127.0.0.1\r\nX-Any: a\rX-API-Key: b",
         "Host: 127.0.0.1\r\nX Any: a",
@@ -291,22 +285,6 @@ async def test_a_process_takes_no_more_than_it_can(serve: Serve) -> None:
     gateway.echo.go.set()
     assert (await first).status == 200
     assert (await gateway.ask("/x")).status == 200
-
-
-async def test_a_key_has_only_so_many_under_way(serve: Serve) -> None:
-    gateway = await serve()
-    few, other = gateway.key("few", concurrent=1), gateway.key("other")
-    first = asyncio.create_task(gateway.ask("/wait", key=few))
-    await gateway.echo.entered.wait()
-    refused = await gateway.ask("/x", key=few)
-    assert (refused.status, refused.code) == (429, "too_many_requests_at_once")
-    assert "retry-after" in refused.headers
-    assert (await gateway.ask("/x", key=other)).status == 200
-    first.cancel()  # its client goes; what it asked for ends when the application says so
-    gateway.echo.go.set()
-    await gateway.echo.ended.wait()
-    await asyncio.sleep(0)
-    assert (await gateway.ask("/x", key=few)).status == 200
 
 
 async def test_a_key_has_a_rate_and_is_told_what_is_left(serve: Serve) -> None:

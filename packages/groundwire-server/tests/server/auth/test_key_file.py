@@ -7,14 +7,14 @@ import os
 import resource
 import signal
 import stat
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from groundwire.errors import ConfigurationError
 from groundwire.settings import Settings
-from groundwire_server.auth.keys import KeyFile, KeyLimits, is_key_of, key_file_of, make_key
+from groundwire_server.auth.keys import KeyFile, key_file_of, make_key
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
@@ -75,56 +75,14 @@ def test_a_name_is_taken_until_its_key_is_revoked(path: Path) -> None:
     file.add(first)
     with pytest.raises(ConfigurationError, match="is taken"):
         file.add(second)
-    assert [one.id for one in file.revoke("ci", NOW)] == [first.id]
+    assert file.revoke("ci", NOW).id == first.id
     file.add(second)
-    assert [one.id for one in file.revoke("ci", NOW)] == [second.id]
-    assert [one.revoked for one in file.revoke(first.id, datetime.now(UTC))] == [NOW]  # the first time counts
+    assert file.revoke("ci", NOW).id == second.id
+    assert file.revoke("ci", NOW).id == second.id  # where none is valid it is the last one
+    assert file.revoke(first.id, datetime.now(UTC)).revoked == NOW  # the first time counts
     with pytest.raises(ConfigurationError, match="There is no key"):
         file.revoke("nobody", NOW)
     assert [one.id for one in file.records()] == [first.id, second.id]
-
-
-DAY = timedelta(days=1)
-
-
-def test_a_new_key_takes_the_place_of_another_with_all_that_it_may_do(path: Path) -> None:
-    file = KeyFile(path)
-    _, old = make_key("ci", NOW, expires=NOW + 90 * DAY, tenant="team", limits=KeyLimits(rate=60))
-    file.add(old)
-    later = NOW + 10 * DAY
-    key, new, ending = file.rotate("ci", later, DAY)
-    assert file.records() == (ending, new)
-    assert is_key_of(new, key)
-    assert (new.name, new.tenant, new.limits, new.expires) == ("ci", "team", KeyLimits(rate=60), later + 90 * DAY)
-    assert ending == old.model_copy(update={"expires": later + DAY})
-    assert [one.why_dead(later + DAY - timedelta(seconds=1)) for one in (ending, new)] == ["", ""]
-    assert [one.why_dead(later + DAY) for one in (ending, new)] == ["expired", ""]
-
-
-def test_a_rotation_does_not_lengthen_a_life_nor_wake_the_dead(path: Path) -> None:
-    file = KeyFile(path)
-    file.add(make_key("soon", NOW, expires=NOW + DAY)[1])
-    assert file.rotate("soon", NOW, 7 * DAY)[2].expires == NOW + DAY
-    file.add(make_key("at-once", NOW)[1])
-    _, new, old = file.rotate("at-once", NOW, timedelta())
-    assert (old.why_dead(NOW), new.why_dead(NOW), new.expires) == ("revoked", "", None)
-    for which, why in ((old.id, "is revoked"), ("nobody", "There is no key")):
-        with pytest.raises(ConfigurationError, match=why):
-            file.rotate(which, NOW, DAY)
-    file.add(make_key("over", NOW, expires=NOW + DAY)[1])
-    with pytest.raises(ConfigurationError, match="is expired"):
-        file.rotate("over", NOW + DAY, DAY)
-
-
-def test_a_name_that_two_keys_have_stands_for_the_newer_one_and_ends_both(path: Path) -> None:
-    file = KeyFile(path)
-    file.add(make_key("ci", NOW)[1])
-    _, second, _ = file.rotate("ci", NOW, DAY)
-    _, third, ending = file.rotate("ci", NOW, DAY)
-    assert ending.id == second.id
-    assert len(file.revoke("ci", NOW)) == 3
-    assert {one.why_dead(NOW) for one in file.records()} == {"revoked"}
-    assert [one.id for one in file.revoke("ci", NOW)] == [third.id]  # where none is valid it is the last one
 
 
 @pytest.mark.parametrize(
@@ -263,3 +221,18 @@ def test_the_first_fault_of_a_damaged_file_is_told_without_its_content(path: Pat
     with pytest.raises(ConfigurationError, match=r"keys\.0\.") as caught:
         KeyFile(path).records()
     assert not any(word in str(caught.value) for word in ("quokka", "koala", "https://"))
+
+
+def test_a_limit_that_is_gone_makes_no_file_unusable(path: Path) -> None:
+    file = KeyFile(path)
+    _, record = make_key("ci", NOW)
+    file.add(record)
+    old = path.read_text().replace('"name": "ci"', '"name": "ci", "limits": {"rate": 60, "concurrent": 8}')
+    assert "concurrent" in old
+    path.write_text(old)
+    path.chmod(0o600)
+    limited = KeyFile(path).find(record.id)
+    assert limited is not None
+    assert limited.limits.rate == 60
+    KeyFile(path).add(make_key("further", NOW)[1])
+    assert "concurrent" not in path.read_text()

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 
 from groundwire_server.auth import keys as module
 from groundwire_server.auth.authentication import Tenant
-from groundwire_server.auth.keys import KeyLimits, KeyRecord, digest_of, id_of, is_key_of, make_key, succeed
+from groundwire_server.auth.keys import KeyLimits, KeyRecord, digest_of, id_of, is_key_of, make_key
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)
 
@@ -90,7 +90,7 @@ def test_a_record_survives_being_written() -> None:
 
 def test_a_key_has_no_limits_of_its_own_unless_they_are_given() -> None:
     limits = make_key("ci", NOW)[1].limits
-    assert limits == KeyLimits(rate=0, burst=0, concurrent=0, calls_per_day=0, usd_per_day=0.0)
+    assert limits == KeyLimits(rate=0, burst=0, calls_per_day=0, usd_per_day=0.0)
     assert (limits.providers, limits.allowed_domains, limits.blocked_domains) == ((), (), ())
     assert not make_key("ci", NOW)[1].operator
     assert make_key("ci", NOW, operator=True)[1].operator
@@ -98,7 +98,7 @@ def test_a_key_has_no_limits_of_its_own_unless_they_are_given() -> None:
 
 @pytest.mark.parametrize(
     ("name", "least", "most"),
-    [("rate", 0, 1_000_000), ("burst", 0, 1_000_000), ("concurrent", 0, 1_000), ("calls_per_day", 0, 10**9)],
+    [("rate", 0, 1_000_000), ("burst", 0, 1_000_000), ("calls_per_day", 0, 10**9)],
 )
 def test_the_bounds_of_the_limits(name: str, least: int, most: int) -> None:
     for value in (least, most):
@@ -125,19 +125,6 @@ def test_what_names_a_key_and_what_its_holder_knows_it_by() -> None:
         assert id_of(other) == ""
 
 
-@pytest.mark.parametrize("days", [None, 30])
-def test_a_successor_may_do_the_same_for_as_long(days: int | None) -> None:
-    expires = NOW + timedelta(days=days) if days else None
-    limits = KeyLimits(rate=5)
-    key, record = make_key("ci", NOW, expires=expires, tenant="team", operator=True, limits=limits)
-    later = NOW + timedelta(days=3)
-    new, successor = succeed(record, later)
-    assert new != key
-    assert successor.id != record.id
-    assert (successor.name, successor.tenant, successor.operator, successor.limits) == ("ci", "team", True, limits)
-    assert (successor.created, successor.expires) == (later, later + timedelta(days=days) if days else None)
-
-
 def test_a_key_is_no_operators_and_its_calls_are_kept_unless_it_is_said() -> None:
     _, record = make_key("ci", NOW)
     assert not record.operator
@@ -150,7 +137,7 @@ def test_a_key_is_no_operators_and_its_calls_are_kept_unless_it_is_said() -> Non
 
 @pytest.mark.parametrize(
     ("field", "most"),
-    [("rate", 1_000_000), ("burst", 1_000_000), ("concurrent", 1_000), ("calls_per_day", None), ("usd_per_day", None)],
+    [("rate", 1_000_000), ("burst", 1_000_000), ("calls_per_day", None), ("usd_per_day", None)],
 )
 def test_which_limits_a_key_may_have(field: str, most: int | None) -> None:
     assert getattr(KeyLimits(), field) == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from contextlib import suppress
 from typing import Any
 from urllib.parse import unquote_to_bytes
@@ -17,8 +16,8 @@ from groundwire_server.auth.error_response import Refusal, safe_headers
 from groundwire_server.auth.rate_limits import Failures, check_headers, check_path, declared_length
 from groundwire_server.host_check import LOOPBACK, HostCheck
 
-OURS = HostCheck.of("127.0.0.1", ports=True)
-WIDE = HostCheck.of("0.0.0.0", ("gw.example",), ports=True)
+OURS = HostCheck.of("127.0.0.1")
+WIDE = HostCheck.of("0.0.0.0", ("gw.example",))
 
 
 @pytest.mark.parametrize(
@@ -160,10 +159,6 @@ def test_lengths_that_are_none(length: str) -> None:
         declared_length({"content-length": length.encode("utf-8").decode("latin-1")})
 
 
-def basic(words: str) -> str:
-    return "Basic " + base64.b64encode(words.encode()).decode()
-
-
 @pytest.mark.parametrize(
     ("headers", "key"),
     [
@@ -172,13 +167,10 @@ def basic(words: str) -> str:
         ({"authorization": "bearer   gw_a "}, "gw_a"),
         ({"x-api-key": " gw_b "}, "gw_b"),
         ({"x-api-key": "gw_b", "authorization": "Bearer sk-model"}, "gw_b"),
-        ({"authorization": basic("anyone:gw_c")}, "gw_c"),
-        ({"authorization": basic("gw_c")}, ""),
         ({"authorization": "Basic ***"}, ""),
         ({"authorization": "gw_a"}, ""),
         ({"authorization": "Token gw_a"}, ""),
         ({"authorization": ""}, ""),
-        ({"x-subscription-token": "gw_b", "authorization": "Bearer gw_a"}, "gw_b"),
     ],
 )
 def test_where_a_key_stands(headers: dict[str, str], key: str) -> None:
@@ -197,8 +189,6 @@ def test_any_authorization_can_be_read(text: str) -> None:
         ([(b"authorization", b"Bearer gw_a")], []),
         ([(b"x-api-key", b"gw_a"), (b"authorization", b"Bearer sk-m")], [(b"authorization", b"Bearer sk-m")]),
         ([(b"X-API-Key", b" gw_a"), (b"Authorization", b"bearer  gw_a")], []),
-        ([(b"authorization", basic("u:gw_a").encode())], []),
-        ([(b"X-Subscription-Token", b"gw_a"), (b"x-subscription-token", b"BSA")], [(b"x-subscription-token", b"BSA")]),
         ([(b"authorization", b"Bearer sk-m"), (b"x-api-key", b"sk-n")],) * 2,
     ],
 )
@@ -294,7 +284,7 @@ def test_what_lengths_and_paths_are_refused_with() -> None:
         check_path({"path": "/a//b"})
     assert caught.value.status == 400
     assert "/v1/pages" not in str(caught.value)
-    with pytest.raises(Refusal, match=r"send its address as a parameter: /v1/pages\?url="):
+    with pytest.raises(Refusal, match="to /v1/pages"):
         check_path({"path": "/https://a.test/page"})
 
 

@@ -18,18 +18,16 @@ from groundwire_server.auth.keys import make_key
 from groundwire_server.client_disconnect import Message, Receive, Scope, Send
 from groundwire_server.host_check import is_loopback
 
-TOKEN = "a-token-for-the-tests-only"
-
 
 def policy(host: str, *also: str) -> AccessPolicy:
-    return AccessPolicy.of(ServerSettings(), host, also=also, any_port=True)
+    return AccessPolicy.of(ServerSettings(allowed_hosts=also), host)
 
 
 @pytest.mark.parametrize(
     ("policy", "host", "origin", "fault"),
     [
         (policy("127.0.0.1"), "127.0.0.1:8765", None, None),
-        (policy("127.0.0.1"), "localhost", "http://localhost:3000", None),
+        (policy("127.0.0.1"), "localhost", "http://localhost:3000", "page"),
         (policy("127.0.0.1"), "[::1]:8765", None, None),
         (policy("127.0.0.1"), "evil.example", None, "name"),
         (policy("127.0.0.1"), "10.0.0.1", None, "name"),
@@ -39,7 +37,7 @@ def policy(host: str, *also: str) -> AccessPolicy:
         (policy("127.0.0.1"), "localhost", "https://evil.example", "page"),
         (policy("127.0.0.1"), "localhost", "null", "page"),
         (policy("127.0.0.1"), "localhost", "", "page"),
-        (policy("127.0.0.1", "tools.example"), "TOOLS.example:80", "https://tools.example", None),
+        (policy("127.0.0.1", "tools.example"), "TOOLS.example", "https://tools.example", None),
         (policy("0.0.0.0"), "10.0.0.1:8765", None, None),
         (policy("0.0.0.0"), "evil.example", None, "name"),
         (policy("tools.example"), "tools.example", None, None),
@@ -53,16 +51,12 @@ def test_where_a_server_may_listen(tmp_path: Path) -> None:
     settings, keys = Settings(), KeyFile(tmp_path / "keys.json")
     for host in ("127.0.0.1", "::1", "localhost", "127.8.8.8"):
         assert is_loopback(host)
-        check_listening(settings, keys, host=host, token="")
+        check_listening(settings, keys, host=host)
         assert not AccessPolicy.of(settings.server, host).require_key
     for host in ("0.0.0.0", "::", "10.0.0.1", "tools.example"):
-        with pytest.raises(ConfigurationError, match="no token"):
-            check_listening(settings, keys, host=host, token="")
-        check_listening(settings, keys, host=host, token=TOKEN)
+        with pytest.raises(ConfigurationError, match="groundwire keys create NAME"):
+            check_listening(settings, keys, host=host)
         assert AccessPolicy.of(settings.server, host).require_key
-    with pytest.raises(ConfigurationError, match="at least 16"):
-        check_listening(settings, keys, host="127.0.0.1", token="short")
-    assert TOKEN not in repr(AccessPolicy.of(settings.server, token=TOKEN))
 
 
 def test_a_proxy_that_takes_no_access_tokens_needs_a_key_even_where_there_are_issuers(tmp_path: Path) -> None:

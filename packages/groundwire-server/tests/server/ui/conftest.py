@@ -50,15 +50,12 @@ async def serve(settings: Callable[..., Settings], tmp_path: Path) -> AsyncItera
     """Serve the page, and give its `Web` and its address. Sections of settings may be given; the archive is on."""
     async with AsyncExitStack() as stack:
 
-        async def make(
-            *, verifier: Callable[[Web], Any] | None = None, call_listeners: Any = (), **sections: Any
-        ) -> Any:
+        async def make(*, call_listeners: Any = (), **sections: Any) -> Any:
             archive = {"enabled": True, "path": str(tmp_path / "archive.db")}
             web = await stack.enter_async_context(
                 Web(settings(**{"archive": archive, **sections}), call_listeners=call_listeners)
             )
-            routes = ui_routes(web, authenticate=verifier(web) if verifier else None)
-            return web, await stack.enter_async_context(serving(Starlette(routes=routes)))
+            return web, await stack.enter_async_context(serving(Starlette(routes=ui_routes(web))))
 
         yield make
 

@@ -11,6 +11,7 @@ import aiohttp
 import pytest
 
 from components.held import Held
+from components.stored_keys import stored_keys
 from groundwire.telemetry import PageDone, SearchDone
 from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
 from groundwire_server.ui.template_streaming import POLICY
@@ -162,7 +163,7 @@ async def test_a_browser_has_a_session_of_its_own(serve: Serve) -> None:
     assert "This browser's session has made 1 of 20 searches" in text
     token = next(iter(jars[1])).value
     assert token not in text  # who reads the name of a session cannot go on with it
-    names = [key async for key in web.store.scan("sources:page-")]
+    names = await stored_keys(web.store, "sources:page-")
     assert len(names) == 2
 
 
@@ -246,70 +247,6 @@ async def test_results_come_before_their_details_with_the_words_in_bold(client: 
     assert "adding up the <b>reciprocals</b> of the <b>ranks</b>" in rows
 
 
-class _WithIcon(EmulatedServer):
-    """A site whose icon is whatever a test says."""
-
-    icon = b""
-
-    def handle(self, request: Recorded) -> EmulatedResponse:
-        """Return the icon, whose type the site gets wrong."""
-        if request.path != "/favicon.ico":
-            return EmulatedResponse(status=404)
-        return EmulatedResponse(body=self.icon, content_type="text/html")
-
-
-PNG, SVG = b"\x89PNG\r\n\x1a\n...", b"<svg xmlns='http://www.w3.org/2000/svg' onload='alert(1)'/>"
-
-
-@pytest.mark.req("B11")
-@pytest.mark.parametrize(
-    ("icon", "shown"),
-    [
-        (PNG, "image/png"),
-        (b"\x00\x00\x01\x00...", "image/x-icon"),
-        (SVG, ""),
-        (b"<script>alert(1)</script>", ""),
-        (PNG + b"." * 200_000, ""),
-        (b"", ""),
-    ],
-)
-async def test_an_icon_is_fetched_once_and_only_a_picture_is_shown(
-    serve: Serve, world: World, icon: bytes, shown: str
-) -> None:
-    site = world.add(_WithIcon("site"))
-    site.icon = icon
-    _, url = await serve(policy={"allowed_origins": (*world.origins, site.url)})
-    async with aiohttp.ClientSession(url) as client:
-        for origin in (site.url, f"{site.url}/any/page?q=1"):
-            async with client.get("/page/icon", params={"site": origin}) as response:
-                assert await response.read() == (icon if shown else b"")
-                assert (response.status, response.headers.get("Content-Type", "")) == (200 if shown else 204, shown)
-                assert response.headers["X-Content-Type-Options"] == "nosniff"
-                assert response.headers["Content-Security-Policy"] == "default-src 'none'"
-    assert [one.path for one in site.requests] == ["/favicon.ico"]
-
-
-@pytest.mark.req("B11")
-async def test_no_icon_is_fetched_for_other_sites_or_from_where_nothing_may_be_read(serve: Serve, world: World) -> None:
-    site = world.add(_WithIcon("site"))
-    site.icon = PNG
-    foreign = {"Sec-Fetch-Site": "cross-site"}
-    for blocked, headers in (((), foreign), (("127.0.0.1",), {})):
-        policy = {"allowed_origins": (*world.origins, site.url), "blocked_domains": blocked}
-        web, url = await serve(policy=policy)
-        path = f"/page/icon?site={site.url}"
-        async with aiohttp.ClientSession(url, headers=headers) as client, client.get(path) as response:
-            assert response.status == 204
-    async with aiohttp.ClientSession(url) as client:
-        for wrong in ("http://169.254.169.254/", "http://127.0.0.1:1"):
-            async with client.get("/page/icon", params={"site": wrong}) as response:
-                assert response.status == 204
-        async with client.get("/page/icon?site=x") as response:
-            assert response.status == 400
-    assert site.requests == []
-    assert [key async for key in web.store.scan("icon:")] == []
-
-
 @pytest.mark.req("B34")
 async def test_a_follow_up_without_a_model_is_said_to_be_a_new_search(serve: Serve) -> None:
     _, url = await serve(answer={"local_servers": []})
@@ -362,7 +299,7 @@ async def test_nothing_is_kept_where_nothing_is_to_be_remembered(serve: Serve) -
     web, url = await serve(session={"citations": "call"})
     async with aiohttp.ClientSession(url) as client, client.get("/?q=ranking") as response:
         assert "results" in await response.text()
-    assert [key async for key in web.store.scan("shown:")] == []
+    assert await stored_keys(web.store, "shown:") == []
 
 
 async def test_the_markdown_is_shown_as_it_is(client: aiohttp.ClientSession, world: World) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from typing import Any
 
@@ -19,7 +18,6 @@ from world import World
 pytestmark = [pytest.mark.req("H9", "B18"), pytest.mark.xdist_group("browser")]
 
 QUERY = "/?q=reciprocal+rank+fusion"
-PNG = base64.b64decode("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGPgjXEDAAEpALD75dyyAAAAAElFTkSuQmCC")
 CITED = "all => all.map(one => [one.textContent, one.href])"
 SMALL = """all => {
   const inSentence = ".unseen, .skip, p:not(.origin, .next, .back), .prose, .wide";
@@ -388,19 +386,6 @@ async def test_earlier_searches_are_suggested_while_typing(serve: Serve, browsin
         async with other.page.expect_response("**/page/suggestions?q=ran") as response:
             await other.page.locator("#q").press_sequentially("ran")
         assert await (await response.value).json() == []
-
-
-async def test_a_site_has_its_icon_or_a_letter(serve: Serve, browsing: Browsing) -> None:
-    _, url = await serve()
-    async with browsing(url) as open_:
-        look = await open_()
-        await look.go(QUERY)
-        pictures = look.page.locator(".tile img")
-        assert await pictures.first.evaluate("one => getComputedStyle(one).opacity") == "0"  # the site has none
-        await look.page.route("**/page/icon?*", lambda route: route.fulfill(body=PNG, content_type="image/png"))
-        await look.go(QUERY)
-        await look.page.locator(".tile img.there").first.wait_for()
-        await look.check_axe()
 
 
 class _Judge(Writer):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 from urllib.parse import quote
 
@@ -88,8 +87,7 @@ async def check(look: Any) -> None:
     await look.check()
     assert await look.page.evaluate("window.__ran") == []
     assert await look.page.locator("main script, main iframe, main object, main style, main base").count() == 0
-    pictures = await look.page.locator("main img").evaluate_all("all => all.map(one => one.getAttribute('src'))")
-    assert all(re.fullmatch(r"/page/icon\?site=https?[\w%.-]+", one) for one in pictures)
+    assert await look.page.locator("main img").count() == 0
     hrefs = await look.page.locator("main a").evaluate_all("all => all.map(one => one.protocol)")
     assert set(hrefs) <= {"http:", "https:"}
     names = "[...document.querySelectorAll('*')].flatMap(one => one.getAttributeNames())"

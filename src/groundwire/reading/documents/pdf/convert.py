@@ -11,9 +11,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from typing import Any, Final
 
-from lxml import etree
-
-from groundwire.reading.documents.office_package import Properties, parse_xml
+from groundwire.reading.documents.office_package import Properties
 from groundwire.reading.documents.pdf.blocks import Block, blocks, join_broken
 from groundwire.reading.documents.pdf.columns import regions, segments
 from groundwire.reading.documents.pdf.grids import with_tables
@@ -74,7 +72,7 @@ def read_pdf(body: bytes, *, seconds: float) -> Extracted:
     until = time.monotonic() + seconds
     with open_pdf(body) as pdf:
         draft = _gather(pdf, until)
-        details = read_details(pdf, body)
+        details = read_details(pdf)
         outline = outline_levels(pdf.document)
         count = pdf.pages
     if not draft.letters:
@@ -252,7 +250,6 @@ def _listed(pages: list[int]) -> str:
 
 _MAX_LINKS: Final = 500  # of one page
 _MAX_URL: Final = 2_000  # bytes
-_MAX_PACKET: Final = 1_000_000  # bytes
 _WEB: Final = re.compile(r"https?://[^\s<>\"]+\Z", re.IGNORECASE)
 _LANGUAGE: Final = re.compile(r"[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}\Z")
 _DATE: Final = re.compile(r"(?:D:)?(\d{4})(\d{2})?(\d{2})?")
@@ -262,25 +259,16 @@ _NO_TITLE: Final = re.compile(
     re.IGNORECASE,
 )
 _NOBODY: Final = re.compile(r"\W*(?:anonymous|unknown|user|admin(?:istrator)?|unspecified|author)?\W*", re.IGNORECASE)
-_DC: Final = "{http://purl.org/dc/elements/1.1/}"
-_PRISM: Final = "publicationDate"
 
 
-def read_details(pdf: Pdf, body: bytes) -> Properties:
-    """Return what a file says about itself.
-
-    The date is the one of publication where its XMP metadata have one (`prism:publicationDate`, `dc:date`), else the
-    one on which the file was made; that of the last change if it is a later day (`ModDate`).
-    """
+def read_details(pdf: Pdf) -> Properties:
+    """Return what a file says about itself: when it was made, and when it was last changed if that is a later day."""
     info = pdf.document.get_metadata_dict(skip_empty=True)
-    packet = _packet(body)
-    title = info.get("Title") or _first(packet, f"{_DC}title")
-    author = info.get("Author") or _first(packet, f"{_DC}creator")
-    day_text = _first(packet, _PRISM) or _first(packet, f"{_DC}date")
-    published = (iso_date(day_text[:10]) if day_text else None) or _day(info.get("CreationDate", ""))
+    title, author = info.get("Title", "").strip(), info.get("Author", "").strip()
+    published = _day(info.get("CreationDate", ""))
     return Properties(
-        title="" if _NO_TITLE.fullmatch(title.strip()) else title.strip(),
-        author=None if _NOBODY.fullmatch(author.strip()) else author.strip(),
+        title="" if _NO_TITLE.fullmatch(title) else title,
+        author=None if _NOBODY.fullmatch(author) else author,
         published=published,
         modified=later_day(_day(info.get("ModDate", "")), published),
         language=_language(pdf),
@@ -335,25 +323,3 @@ def _day(value: str) -> str | None:
     except ValueError:
         return None
     return iso_date(day.isoformat())
-
-
-def _packet(body: bytes) -> etree._Element | None:
-    """Return the file's last XMP packet that is not compressed."""
-    end = body.rfind(b"</x:xmpmeta>")
-    start = body.rfind(b"<x:xmpmeta", max(0, end - _MAX_PACKET), end) if end > 0 else -1
-    return parse_xml(body[start : end + len(b"</x:xmpmeta>")]) if start >= 0 else None
-
-
-def _first(packet: etree._Element | None, name: str) -> str:
-    """Return the first text of a property, written as an element or as an attribute."""
-    if packet is None:
-        return ""
-    for element in packet.iter():
-        if not isinstance(element.tag, str):
-            continue
-        if element.tag == name or element.tag.endswith("}" + name):
-            return " ".join("".join(element.itertext()).split())
-        for key, value in element.items():
-            if key == name or key.endswith("}" + name):
-                return str(value).strip()
-    return ""

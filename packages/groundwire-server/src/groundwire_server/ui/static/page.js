@@ -169,16 +169,9 @@
     });
   };
 
-  // A site without an icon keeps its letter.
-  const showIcon = (image) => {
-    if (image.matches?.(".tile img") && image.naturalWidth) image.classList.add("there");
-  };
-  document.addEventListener("load", (event) => showIcon(event.target), true);
-
   const ready = () => {
     offerThemes();
     suggest();
-    document.querySelectorAll(".tile img").forEach(showIcon);
     mark();
     conversation();
     const list = document.getElementById("results");
