@@ -129,8 +129,17 @@ async def test_reset(world: World, url: str, raw: Raw) -> None:
         await raw(url)
 
 
-async def test_reset_within_the_body(world: World, url: str) -> None:
-    world.searxng.fail(InjectedFault.reset(after=20))
+@pytest.mark.parametrize("after", [0, 20, 1_000_000])
+async def test_reset_within_the_body(world: World, url: str, after: int) -> None:
+    world.searxng.fail(InjectedFault.reset(after))
+    async with aiohttp.ClientSession() as session, session.get(url) as answer:
+        with pytest.raises(aiohttp.ClientError):
+            await answer.read()
+
+
+async def test_a_reset_never_follows_a_complete_response(world: World, url: str) -> None:
+    """A client would use such a connection again, and the next request fail by it or not, as it happens."""
+    world.searxng.fail(InjectedFault.reply("none", lambda _: EmulatedResponse(fault=InjectedFault.reset(after=0))))
     async with aiohttp.ClientSession() as session, session.get(url) as answer:
         with pytest.raises(aiohttp.ClientError):
             await answer.read()

@@ -108,7 +108,9 @@ class InjectedFault:
 
         async def play(wire: Wire, reply: EmulatedResponse) -> web.StreamResponse:
             if after is not None:
-                await wire.raw(reply.head(Content_Length=str(len(reply.body))) + reply.body[:after])
+                # A response that is complete lets the client use the connection again before the reset arrives.
+                length = max(len(reply.body), after + 1)
+                await wire.raw(reply.head(Content_Length=str(length)) + reply.body[:after])
             await wire.reset()
 
         return cls(f"reset({after})", play)
