@@ -1,6 +1,6 @@
-"""Hints for names that people know from other libraries: the right word for a field, a method, a class or an error.
+"""Hints: the right word for a name that people know from another library or command line.
 
-A wrong name stays an AttributeError, whose message names the right one. The names of arguments are in
+A wrong name stays an error, whose message names the right one. The names are in `hints.json`; those of arguments are in
 `groundwire.models.argument_names`.
 """
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["METHODS", "NEWS", "error_hint", "field_hint", "method_hint", "public_hint", "tool_hint"]
+__all__ = ["METHODS", "NEWS", "error_hint", "field_hint", "method_hint", "other_names", "public_hint", "tool_hint"]
 
 
 def _plain(name: str) -> str:
@@ -22,53 +22,53 @@ def _plain(name: str) -> str:
 
 
 @cache
+def _tables() -> Mapping[str, Mapping[str, str]]:
+    tables: Mapping[str, Mapping[str, str]] = json.loads(Path(__file__).with_name("hints.json").read_bytes())
+    return tables
+
+
+@cache
+def other_names(table: str) -> Mapping[str, str]:
+    """Return the right word for each other name in a table of `hints.json`, in the spelling of the table.
+
+    Args:
+        table: The `settings` of other tools, the `commands` and `options` of other command lines (`options of
+            query` and `options of question` by the subject of a command), or `calls`: methods that search, open, answer.
+    """
+    rows = _tables().get(table, {}).items()
+    return MappingProxyType({other: right for right, others in rows for other in others.split()})
+
+
+@cache
 def _by_name(table: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the right words for each other name in a table of `hints.json`, in their order.
+    """Return the right words for each other name in a table of `hints.json`, in their order, in any spelling.
 
     Args:
         table: `fields` (of several, the first that a class has is meant), `advice` on what other libraries compute, to
             be looked up after the fields; what there is instead of other libraries' `methods`, `classes`, and `errors`,
-            and of attributes of frameworks' `tools`.
+            and of attributes of frameworks' `tools`; the adapters of `frameworks`.
     """
-    rows: Mapping[str, str] = json.loads(Path(__file__).with_name("hints.json").read_bytes())[table]
     words: dict[str, tuple[str, ...]] = {}
-    for right, others in rows.items():
+    for right, others in _tables()[table].items():
         for other in map(_plain, others.split()):
             words[other] = (*words.get(other, ()), right)
     return words
 
 
-METHODS: Final = MappingProxyType(
-    {
-        other: right
-        for right, others in {
-            "open_page": "extract fetch get open open_url read scrape scrape_url load read_page get_page read_url "
-            "fetch_page fetch_url extract_content web_fetch get_content crawling",
-            "open_pages": "batch open_many fetch_many get_many scrape_many extract_many open_all "
-            "batch_scrape open_urls read_pages get_contents contents scrape_urls batch_scrape_urls fetch_pages",
-            "search": "query search_web text web_search search_text websearch",
-            "ask": "answer qna_search chat",
-        }.items()
-        for other in others.split()
-    }
-)
+METHODS: Final = other_names("calls")
 """Other libraries' names of methods that search, open and answer."""
 
 NEWS: Final = frozenset(("news", "search_news", "news_search"))
 """Names of methods that search for news."""
 
-_ADAPTERS: Final = (
-    *("agent_framework", "agno", "anthropic", "autogen", "crewai", "dspy", "google_adk", "haystack", "langchain"),
-    *("llamaindex", "openai_agents", "pydantic_ai", "smolagents", "strands"),
-)
-_FRAMEWORKS: Final = MappingProxyType(
-    {name.replace("_", ""): name for name in _ADAPTERS}
-    | {"langgraph": "langchain", "adk": "google_adk", "openaiagent": "openai_agents", "agents": "openai_agents"}
-)
-"""The adapter of each framework, without underscores."""
+
+def _first(table: str, name: str) -> str:
+    return next(iter(_by_name(table).get(_plain(name), ())), "")
 
 
 def _hint(right: str) -> str:
+    if not right:
+        return ""
     return f"; did you mean {right!r}?" if right.replace(".", "").isidentifier() else f"; use {right}"
 
 
@@ -79,10 +79,8 @@ def field_hint(name: str, has: Container[str]) -> str:
         name: The attribute.
         has: The names of the attributes that the object has.
     """
-    plain = _plain(name)
-    rights = (right for right in _by_name("fields").get(plain, ()) if right.partition(".")[0] in has)
-    right = next(rights, next(iter(_by_name("advice").get(plain, ())), ""))
-    return _hint(right) if right else ""
+    rights = (right for right in _by_name("fields").get(_plain(name), ()) if right.partition(".")[0] in has)
+    return _hint(next(rights, _first("advice", name)))
 
 
 def error_hint(name: str, errors: Container[str]) -> str:
@@ -102,14 +100,12 @@ def error_hint(name: str, errors: Container[str]) -> str:
     return ""
 
 
-def _framework_of(name: str) -> str:
-    """Return the framework whose tools a name such as `to_langchain` or `crewai_tools` asks for; else nothing.
-
-    Args:
-        name: The name of a method.
-    """
+def _attribute_hint(name: str, table: str, calls: Mapping[str, str]) -> str:
+    """Return a hint for an attribute; one such as `to_langchain` or `crewai_tools` asks for a framework's tools."""
     words = [word for word in name.split("_") if word not in ("to", "as", "get", "for", "tool", "tools", "web")]
-    return _FRAMEWORKS.get("".join(words), "")
+    if framework := _first("frameworks", "".join(words)):
+        return f"; use groundwire.integrations.{framework}.web_tools(web)"
+    return _hint(_first(table, name) or calls.get(name, ""))
 
 
 def method_hint(name: str) -> str:
@@ -118,10 +114,7 @@ def method_hint(name: str) -> str:
     Args:
         name: The attribute.
     """
-    if framework := _framework_of(name):
-        return f"; use groundwire.integrations.{framework}.web_tools(web)"
-    right = next(iter(_by_name("methods").get(_plain(name), ())), METHODS.get(name, ""))
-    return _hint(right) if right else ""
+    return _attribute_hint(name, "methods", METHODS)
 
 
 def tool_hint(name: str) -> str:
@@ -130,10 +123,7 @@ def tool_hint(name: str) -> str:
     Args:
         name: The attribute.
     """
-    if framework := _framework_of(name):
-        return f"; use groundwire.integrations.{framework}.web_tools(web)"
-    right = next(iter(_by_name("tools").get(_plain(name), ())), "")
-    return _hint(right) if right else ""
+    return _attribute_hint(name, "tools", {})
 
 
 def public_hint(name: str, errors: Container[str]) -> str:
@@ -143,9 +133,9 @@ def public_hint(name: str, errors: Container[str]) -> str:
         name: The name.
         errors: The errors that exist.
     """
-    right = next(iter(_by_name("classes").get(_plain(name), ())), "")
+    right = _first("classes", name)
     if not right and (error := error_hint(name, errors)):
         right = f"groundwire.errors.{error}"
     if not right and "map" in _by_name("methods").get(_plain(name), ()):
         right = "SyncWeb().map"
-    return _hint(right) if right else method_hint(name)
+    return _hint(right) or method_hint(name)

@@ -31,10 +31,9 @@ from groundwire.cli.terminal_text import (
     write,
 )
 from groundwire.errors import GroundwireError
-from groundwire.hints import METHODS, NEWS
 from groundwire.settings.user_folders import os_reason
 
-__all__ = ["LIKE_COMMANDS", "LIKE_OPTIONS", "OTHER_OPTIONS", "group", "main"]
+__all__ = ["group", "main"]
 
 _logger = logging.getLogger(__name__)
 
@@ -75,83 +74,10 @@ _VERBOSE = MappingProxyType({"-v": "-v", "-vv": "-vv", "--verbose": "-v", "--deb
 """The options for a log on standard error, wherever they stand."""
 
 
-LIKE_OPTIONS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **dict.fromkeys(("-s", "--silent", "-sS", "-sL", "--no-progress"), "--quiet"),
-        **dict.fromkeys(("--urls-only", "--urls", "--url-only", "--only-urls", "--links-only"), "--json | jq -r .url"),
-        **dict.fromkeys(("--title", "--metadata", "--meta", "--info"), "--json | jq"),
-        **dict.fromkeys(("--csv", "--tsv", "--yaml", "--xml"), "--json | jq"),
-        **dict.fromkeys(("--content", "--full", "--fetch", "--read", "--open"), "groundwire open URL"),
-        **dict.fromkeys(("--selector", "--css", "--xpath", "--css-selector"), "--find TEXT, or --query WORDS"),
-        **dict.fromkeys(("-o", "-O", "--output"), "> FILE"),
-        **dict.fromkeys(("--first", "--lucky", "-1"), "--limit 1"),
-        **dict.fromkeys(("--install-completion", "--show-completion"), "groundwire completion SHELL"),
-        **dict.fromkeys(("--config", "--config-file", "-C"), "the variable GROUNDWIRE_CONFIG"),
-        **dict.fromkeys(("--offline", "--no-network"), "--provider archive"),
-        **dict.fromkeys(("--reload", "--daemon"), "groundwire serve, behind a process manager"),
-        **dict.fromkeys(("-k", "--insecure", "--cacert"), "the variable SSL_CERT_FILE"),
-        **dict.fromkeys(("-A", "--user-agent"), "groundwire config set network.user_agent TEXT"),
-        **dict.fromkeys(("-H", "--header"), "groundwire config set network.user_agent TEXT, the only header"),
-        "--transport": "--http, or no option for standard input and output",
-        **dict.fromkeys(("--bind", "--listen", "--address"), "--host"),
-        **dict.fromkeys(("--proxy", "--proxies"), "groundwire config set network.proxy URL"),
-        **dict.fromkeys(("--jq", "--template", "--fields"), "--json | jq"),
-        **dict.fromkeys(("-w", "--web", "--browser"), "groundwire serve, and open its address"),
-        **dict.fromkeys(("--api-key", "--token"), "groundwire setup"),
-        **dict.fromkeys(("--raw", "--html"), "--json"),
-    }
-)
-"""What other command lines have as options, with what comes nearest."""
-
-OTHER_OPTIONS: Final[Mapping[str, Mapping[str, str]]] = MappingProxyType(
-    {
-        "query": MappingProxyType(
-            {"-m": "--limit", "-w": "--domain", "-r": "--region", "-l": "--language", "-c": "--region", "-L": "--limit"}
-            | {"-k": "--limit", "-q": "--quiet, or QUERY without an option"}
-            | dict.fromkeys(("-b", "--backend", "--engine", "--engines", "--providers"), "--provider")
-        ),
-        "question": MappingProxyType({"-q": "--quiet, or QUESTION without an option"}),
-    }
-)
-"""What options of ddgs, ddgr, googler and gh are called here, by the subject of a command."""
-
-LIKE_COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        **{
-            name.replace("_", "-"): {"open_page": "open", "open_pages": "open"}.get(right, right)
-            for name, right in METHODS.items()
-        },
-        **dict.fromkeys(("curl", "wget", "visit", "cat"), "open"),
-        **dict.fromkeys((name.replace("_", "-") for name in NEWS), "search --time-range month"),
-        "doc": "doctor",
-        "settings": "config",
-        "completions": "completion",
-        **dict.fromkeys(("key", "apikey", "apikeys"), "keys"),
-        "engines": "providers",
-        **dict.fromkeys(("list", "ls", "view"), "config show"),
-        **dict.fromkeys(("auth", "init", "login", "logout", "configure"), "setup"),
-        **dict.fromkeys(("tools", "tool", "schema", "agent", "install"), "mcp"),
-        **dict.fromkeys(("chat", "repl", "shell", "summarize", "summary"), "ask"),
-        **dict.fromkeys(("usage", "cost", "costs", "budget", "metrics"), "stats"),
-        **dict.fromkeys(("debug", "test"), "doctor"),
-        **dict.fromkeys(("benchmark", "bench", "evaluate", "evals"), "eval"),
-        **dict.fromkeys(("status", "check", "ping", "info", "health"), "doctor"),
-        **dict.fromkeys(("cache", "clean", "prune", "clear"), "config path, which names the store to delete"),
-        **dict.fromkeys(("server", "start", "run", "web", "up"), "serve"),
-        **dict.fromkeys(("history", "log", "logs"), "archive list"),
-        **dict.fromkeys(("crawl", "sitemap", "links"), "map"),
-        **dict.fromkeys(("similar", "find-similar", "images", "videos"), "search"),
-        **dict.fromkeys(("edit", "write"), "set"),
-        **dict.fromkeys(("delete", "rm", "reset"), "unset"),
-        **dict.fromkeys(("add", "register"), "install"),
-        "remove": "uninstall",
-    }
-)
-"""What other command lines call commands, with what comes nearest."""
-
-
 class _Group(Group):
     """The command group. Every failure has its own exit code: 1 is reserved for "found nothing"."""
+
+    no_hint = "To search the web: groundwire search QUERY."
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*super().list_commands(ctx), *_COMMANDS, *SERVER_COMMANDS})
@@ -180,8 +106,6 @@ class _Group(Group):
         early = 0
         while early < end and args[early] in ("--json", "--quiet", "-q"):
             early += 1
-        if early < end and LIKE_OPTIONS.get(args[early]):
-            raise click.UsageError(f"No such option {args[early]!r}. Did you mean {LIKE_OPTIONS[args[early]]!r}?", ctx)
         words = [*args[early:end], *("--quiet" if word == "-q" else word for word in args[:early])]
         late = [_VERBOSE[word] for word in words if word in _VERBOSE]
         return super().parse_args(ctx, [*late, *(word for word in words if word not in _VERBOSE), *args[end:]])
@@ -212,25 +136,13 @@ class _Group(Group):
             args = ["open", *args]
         elif len(args[0].split()) > 1:
             args = ["search", *args]
-        names = self.list_commands(ctx)
-        if not ctx.resilient_parsing and args[0] not in names and not args[0].startswith("-"):
-            from difflib import get_close_matches  # only a wrong name waits for it
-
-            near = [LIKE_COMMANDS[args[0]]] if args[0] in LIKE_COMMANDS else get_close_matches(args[0], names, n=1)
-            if args[0] in ("update", "upgrade", "self"):
-                ctx.fail(f"No such command {args[0]!r}. To update Groundwire: {upgrade_hint()}")
-            meant = f"Did you mean {near[0]!r}?" if near else "To search the web: groundwire search QUERY."
-            ctx.fail(f"No such command {args[0]!r}. {meant}")
+        elif args[0] in ("update", "upgrade", "self"):
+            ctx.fail(f"No such command {args[0]!r}. To update Groundwire: {upgrade_hint()}")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
         try:
             return super().invoke(ctx)
-        except click.NoSuchOption as error:
-            if LIKE_OPTIONS.get(error.option_name):
-                text = f"No such option {error.option_name!r}. Did you mean {LIKE_OPTIONS[error.option_name]!r}?"
-                raise click.UsageError(text, error.ctx) from error
-            raise
         except (click.ClickException, click.exceptions.Exit):
             raise
         except GroundwireError as error:

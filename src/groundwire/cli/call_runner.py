@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 import click
 
-from groundwire.cli import LIKE_OPTIONS, OTHER_OPTIONS
 from groundwire.cli.help_pages import Command
 from groundwire.cli.terminal_text import (
     QUIET,
@@ -38,6 +37,7 @@ from groundwire.cli.terminal_text import (
     warn,
 )
 from groundwire.errors import GroundwireError, InvalidRequest
+from groundwire.hints import other_names
 from groundwire.models import AttemptStarted, Event, Observer
 from groundwire.models.argument_names import ASK, OPEN_PAGE, SEARCH, argument_hint
 from groundwire.settings import load
@@ -225,26 +225,22 @@ class ToolCommand(Command):
         self._names = OPEN_PAGE if subject == "urls" else ASK if subject == "question" else SEARCH
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Parse the arguments; an option of another command line is refused with the one that is meant."""
+        """Parse the arguments; `--json` of other command lines takes fields."""
         options = args[: args.index("--")] if "--" in args else args
         for word, after in pairwise([*options, ""]):
             if word == "--json" and _FIELDS.fullmatch(after):
                 raise click.UsageError("--json takes no field names. Pipe it: groundwire ... --json | jq", ctx)
-        try:
-            return super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
-            if not (hint := self._hint(error.option_name)):
-                raise
-            raise click.UsageError(f"No such option {error.option_name!r}{hint}", ctx) from None
+        return super().parse_args(ctx, args)
 
-    def _hint(self, option: str) -> str:
+    def option_hint(self, option: str) -> str:
         """Return the option that one of another command line means, or what to do instead; empty if unknown."""
         name = option.lstrip("-").replace("-", "_")
         right = self._names.get(name, name) if option.startswith("--") else None
         own = (opt for param in self.params if param.name == right for opt in param.opts if opt.startswith("--"))
-        meant = next(own, OTHER_OPTIONS.get(self._subject, {}).get(option) or LIKE_OPTIONS.get(option))
-        if meant:
+        if meant := next(own, other_names(f"options of {self._subject}").get(option)):
             return f". Did you mean {meant!r}?"
+        if hint := super().option_hint(option):
+            return hint
         if right and right in (self._subject, self._subject.removesuffix("s")):
             return f"; write the {right} itself, without an option."
         if right in self._names.values():  # an argument of Python that no option sets

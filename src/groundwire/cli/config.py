@@ -12,7 +12,6 @@ from typing import Any
 
 import click
 
-from groundwire.cli import LIKE_COMMANDS
 from groundwire.cli.help_pages import Group
 from groundwire.cli.terminal_text import (
     ExitCode,
@@ -40,18 +39,7 @@ _project = click.option(
 )
 
 
-class _Config(Group):
-    """The commands, of which other command lines have others."""
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args[0] not in self.commands and args[0] in LIKE_COMMANDS:
-            ctx.fail(f"No such command {args[0]!r}. Did you mean {LIKE_COMMANDS[args[0]]!r}?")
-        return super().resolve_command(ctx, args)
-
-
-@click.group(cls=_Config, invoke_without_command=True)
+@click.group(cls=Group, invoke_without_command=True)
 @click.pass_context
 def config(ctx: click.Context) -> None:
     """Show and change the settings; without a command, show those that differ from the defaults."""

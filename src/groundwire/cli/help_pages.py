@@ -8,6 +8,8 @@ import click
 
 from groundwire.cli.terminal_text import say_error, wrap, write
 from groundwire.cli.terminal_text import width as columns
+from groundwire.hints import other_names
+from groundwire.models.validators import nearest
 
 __all__ = ["Command", "Group", "say_usage_error"]
 
@@ -54,6 +56,15 @@ class Command(click.Command):
 
     context_class: type[click.Context] = _Context
 
+    def option_hint(self, option: str) -> str:
+        """Return the end of the message about an unknown option: what comes nearest; empty if nothing does."""
+        return _option_hint(option)
+
+
+def _option_hint(option: str) -> str:
+    meant = other_names("options").get(option)
+    return f". Did you mean {meant!r}?" if meant else ""
+
 
 class Group(click.Group):
     """A group of commands whose help page fits the terminal."""
@@ -61,6 +72,20 @@ class Group(click.Group):
     context_class: type[click.Context] = _Context
     command_class: type[click.Command] | None = Command
     group_class: type[click.Group] | type[type] | None = type
+    no_hint = ""
+    """What is said of an unknown command that resembles none."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command; a name that another command line has for it is an error that names the right one."""
+        names = self.list_commands(ctx)
+        if not ctx.resilient_parsing and args[0] not in names and not args[0].startswith("-"):
+            meant = other_names("commands").get(args[0], "")
+            near = meant if meant.partition(" ")[0].strip(",") in names else nearest(args[0], names)
+            hint = f"Did you mean {near!r}?" if near else self.no_hint
+            ctx.fail(f"No such command {args[0]!r}. {hint}".rstrip())
+        return super().resolve_command(ctx, args)
 
     def sections(self, ctx: click.Context) -> Iterator[tuple[str, Sequence[str]]]:
         """Yield the headings of the help page, and the commands below each."""
@@ -84,4 +109,9 @@ def say_usage_error(error: click.ClickException) -> None:
     context = error.ctx if isinstance(error, click.UsageError) else None
     if context is not None:
         write(f"{context.get_usage()}\nTry '{context.command_path} --help' for help.\n", err=True)
-    say_error(error.format_message())
+    text = error.format_message()
+    if isinstance(error, click.NoSuchOption):
+        command = context.command if context else None
+        hint = command.option_hint if isinstance(command, Command) else _option_hint
+        text = f"No such option {error.option_name!r}{meant}" if (meant := hint(error.option_name)) else text
+    say_error(text)

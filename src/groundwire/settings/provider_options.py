@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, SecretStr
 
+from groundwire.hints import other_names
 from groundwire.models.argument_names import argument_hint
 from groundwire.settings.schema import ProviderKeys, Settings, SettingValue, display_text, known_keys, sections
 
@@ -47,16 +48,6 @@ _KEY_NAMES: Mapping[str, str] = MappingProxyType(
     | {"ydc": "you", "youcom": "you"}
 )
 """The provider of a key whose variable is called otherwise."""
-
-_OTHER_NAMES: Mapping[str, str] = MappingProxyType(
-    {
-        other: right
-        for right, others in json.loads(Path(__file__).with_name("other_names.json").read_bytes()).items()
-        for other in others.split()
-    }
-)
-"""What other tools call settings, and what people call them for short."""
-
 
 _OWN: Mapping[str, str] = MappingProxyType(json.loads(Path(__file__).with_name("providers.json").read_bytes()))
 """Where the class of each provider of this package is, as MODULE:CLASS."""
@@ -166,7 +157,7 @@ def setting_key(name: str, settings_keys: Iterable[str]) -> str:
         return name
     spellings = [key for key in keys if key == plain or key.replace(".", "_") == plain]
     last = [key for key in keys if key.rpartition(".")[2] == plain and not key.startswith("providers.")]
-    right = _OTHER_NAMES.get(plain, "")
+    right = other_names("settings").get(plain, "")
     return next((matches[0] for matches in (spellings, [right] if right else [], last) if len(matches) == 1), name)
 
 
