@@ -33,7 +33,7 @@ def other_names(table: str) -> Mapping[str, str]:
 
     Args:
         table: The `settings` of other tools, the `commands` and `options` of other command lines (`options of
-            query` and `options of question` by the subject of a command), or `calls`: methods that search, open, answer.
+            query` and `options of question` by the subject of a command), or `calls`: methods that search and open.
     """
     rows = _tables().get(table, {}).items()
     return MappingProxyType({other: right for right, others in rows for other in others.split()})
