@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import logging
 import sys
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,6 +14,7 @@ import click
 
 from groundwire.cli.call_runner import storable
 from groundwire.cli.help_pages import Command, Group
+from groundwire.cli.options import SEARCH
 from groundwire.cli.terminal_text import (
     ExitCode,
     clean,
@@ -30,7 +30,7 @@ from groundwire.cli.terminal_text import (
 from groundwire.errors import ConfigurationError, GroundwireError, counted
 from groundwire.models import MAX_LIMIT, Query
 from groundwire.safety.tenancy import OPERATOR
-from groundwire.settings import SearchSettings, load
+from groundwire.settings import load
 from groundwire.settings.schema import display_text
 from groundwire.storage.archive.store import Archive, ArchiveHit, Statistics, open_archive
 from groundwire.storage.base import StoreError
@@ -72,7 +72,7 @@ def archive() -> None:
     "-n",
     "--limit",
     type=int,
-    default=SearchSettings.model_construct().limit,
+    default=SEARCH.limit,
     show_default=True,
     metavar="N",
     help=f"Maximum results, 1 to {MAX_LIMIT}.",
@@ -176,23 +176,7 @@ def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
         finally:
             await store.aclose()
 
-    with _without_the_warning():
-        return asyncio.run(run_work())
-
-
-@contextlib.contextmanager
-def _without_the_warning() -> Iterator[None]:
-    """Suppress the archive's own log warning, because the command reports the same as its error."""
-    logger = logging.getLogger("groundwire.storage.archive.store")
-    logger.addFilter(_is_no_warning)
-    try:
-        yield
-    finally:
-        logger.removeFilter(_is_no_warning)
-
-
-def _is_no_warning(record: logging.LogRecord) -> bool:
-    return record.levelno < logging.WARNING
+    return asyncio.run(run_work())
 
 
 def _print(hits: Sequence[ArchiveHit]) -> None:

@@ -12,7 +12,7 @@ import click
 from groundwire.agent_loop import ask as answered
 from groundwire.agent_loop import ask_stream
 from groundwire.cli.call_runner import ToolCommand, each, run, stop_progress, words_or_input
-from groundwire.cli.completion import search_with
+from groundwire.cli.options import search_with, timeout
 from groundwire.cli.terminal_text import (
     ExitCode,
     Flow,
@@ -46,9 +46,7 @@ _EXIT_CODES = "Exit code 1: a sentence with a citation is not supported by its p
 @click.option("-m", "--model", metavar="NAME", help="The model that answers. By default the setting answer.model.")
 @click.option("--base-url", metavar="URL", help="Base URL of its API. By default the setting answer.base_url.")
 @search_with
-@click.option(
-    "--timeout", type=float, metavar="SECONDS", help="Timeout of the whole answer. By default answer.timeout."
-)
+@timeout("the whole answer. By default answer.timeout.")
 @click.option("--quote", is_flag=True, help="Quote the best passages instead of asking a model.")
 @click.option(
     "--stream/--no-stream",
@@ -61,10 +59,9 @@ def ask(
     model: str | None,
     base_url: str | None,
     providers: tuple[str, ...],
-    timeout: float | None,
-    quote: bool,
     stream: bool | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Answer QUESTION from the web, with citations that are verified against the pages.
 
@@ -77,8 +74,8 @@ def ask(
 
     async def call(web: Web) -> CitedAnswer:
         if not streams:
-            return await answered(question, web=web, quote=quote, timeout=timeout)
-        async with aclosing(ask_stream(question, web=web, quote=quote, timeout=timeout)) as events:
+            return await answered(question, web=web, **options)
+        async with aclosing(ask_stream(question, web=web, **options)) as events:
             async for event in events:
                 if event.type == "result":
                     return event.answer
@@ -99,7 +96,7 @@ def ask(
             flow.add("\n\n", end=True)
         else:
             write(clean(answer.text) + "\n")
-        _print(answer, by=answer.model or ("quoting passages" if quote else _NO_MODEL))
+        _print(answer, by=answer.model or ("quoting passages" if options["quote"] else _NO_MODEL))
     is_complete = answer.model or answer.sources
     sys.exit(ExitCode.OK if is_complete and answer.report.supported else ExitCode.NOTHING)
 

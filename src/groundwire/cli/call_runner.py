@@ -38,12 +38,14 @@ from groundwire.cli.terminal_text import (
 )
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.hints import other_names
-from groundwire.models import AttemptStarted, Event, Observer
+from groundwire.models import AttemptStarted, Event
 from groundwire.models.argument_names import ASK, OPEN_PAGE, SEARCH, argument_hint
 from groundwire.settings import load
 from groundwire.web import Web
 
 if TYPE_CHECKING:
+    from rich.status import Status
+
     from groundwire.tools import ToolResult
 
 __all__ = [
@@ -61,66 +63,42 @@ __all__ = [
 ]
 
 
-_stop: ContextVar[Callable[[], None]] = ContextVar("_stop", default=lambda: None)
-"""Stops the spinner of the call that is under way."""
-_show: ContextVar[Callable[[str], None]] = ContextVar("_show", default=lambda text: None)
-"""Shows a text beside that spinner."""
+_spinner: ContextVar[Status | None] = ContextVar("_spinner", default=None)
+"""The spinner of the call that is under way."""
 
 
 @contextmanager
-def progress(doing: str) -> Iterator[Observer]:
-    """Show a spinner on standard error while the block runs, if that is a terminal.
+def progress(doing: str) -> Iterator[None]:
+    """Show a spinner on standard error while the block runs, if that is a terminal and the log does not show it.
 
     Args:
         doing: The action in progress, such as `Searching`.
-
-    Yields:
-        An observer that updates the line.
     """
-    if (
-        not sys.stderr.isatty() or is_quiet() or logging.getLogger("groundwire").isEnabledFor(logging.INFO)
-    ):  # the log shows it then
-        yield _ignore
+    if not sys.stderr.isatty() or is_quiet() or logging.getLogger("groundwire").isEnabledFor(logging.INFO):
+        yield
         return
-    from rich.console import Console
-    from rich.markup import escape
+    from rich.console import Console  # only a terminal waits for it
 
-    with Console(stderr=True).status(f"{escape(doing)} …") as status:
-        token = _stop.set(status.stop)
-        own = ""
-
-        def show(text: str) -> None:
-            nonlocal own
-            own = text
-            status.update(escape(clean(text)))
-
-        show_token = _show.set(show)
-
-        def observe(event: Event) -> None:
-            if own:
-                return
-            if isinstance(event, AttemptStarted):
-                status.update(escape(clean(f"{doing}: asking {event.provider} …")))
-
+    with Console(stderr=True).status(f"{doing} …") as status:
+        token = _spinner.set(status)
         try:
-            yield observe
+            yield
         finally:
-            _show.reset(show_token)
-            _stop.reset(token)
+            _spinner.reset(token)
 
 
 def show_progress(text: str) -> None:
-    """Show how far this call is instead of its attempts, if there is a spinner."""
-    _show.get()(text)
+    """Show a text beside the spinner of this call, if there is one."""
+    if spinner := _spinner.get():
+        from rich.markup import escape
+
+        spinner.update(escape(clean(text)))
 
 
 def stop_progress() -> None:
     """Take the spinner of this call away, because its output begins."""
-    _stop.get()()
-
-
-def _ignore(event: Event) -> None:
-    """Ignore an event: no progress is shown."""
+    if spinner := _spinner.get():
+        spinner.stop()
 
 
 _logger = logging.getLogger(__name__)
@@ -129,13 +107,16 @@ _GRACE_SECONDS = 2.0  # seconds; a stale answer was shown, and the next call sho
 _T = TypeVar("_T")
 
 
-def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitable[_T]]) -> _T:
+def run(
+    doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitable[_T]], *, shows_attempts: bool = True
+) -> _T:
     """Create a `Web`, run one call and close it.
 
     Args:
         doing: The action in progress, for the spinner.
         arguments: Settings by dotted key from the command line; None means not given.
         call: The call.
+        shows_attempts: Whether the spinner shows which provider is asked; not where the call shows its own progress.
 
     Raises:
         GroundwireError: raised by the call, or because the settings are invalid.
@@ -144,12 +125,12 @@ def run(doing: str, arguments: Mapping[str, Any], call: Callable[[Web], Awaitabl
     warn(*settings.warnings, *_certificates())
 
     async def run_call() -> _T:
-        with progress(doing) as report:
+        def observe(event: Event) -> None:
+            _log(event)
+            if shows_attempts and isinstance(event, AttemptStarted):
+                show_progress(f"{doing}: asking {event.provider} …")
 
-            def observe(event: Event) -> None:
-                _log(event)
-                report(event)
-
+        with progress(doing):
             async with Web(settings, attempt_listener=observe) as web:
                 if "search.providers" in arguments:
                     warn(*web.skipped)

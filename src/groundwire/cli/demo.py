@@ -17,7 +17,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import FrameType
 from typing import NoReturn
 
 import click
@@ -155,8 +154,9 @@ def practice(port: int) -> None:
             f"The ports starting at {port} cannot be used ({os.strerror(error.errno or 0)}). Choose others with --port."
         )
         sys.exit(ExitCode.WRONG_USE)
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))  # as shells have it
     try:
-        with _stopped_by_sigterm(), _settings(file, world, models.url):
+        with _settings(file, world, models.url):
             _serve_until_stopped(len(world.sites), models.url)
     finally:
         world.stop()
@@ -209,17 +209,3 @@ path = "{folder}/archive.db"
                 file.unlink()
             elif content.startswith(DEMO_LINE):  # changed by the user
                 file.write_text(content.partition("\n")[2], encoding="utf-8")
-
-
-@contextmanager
-def _stopped_by_sigterm() -> Iterator[None]:
-    """Make SIGTERM end the block as Control-C does, with its own exit status."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        sys.exit(128 + number)  # as shells have it
-
-    before = signal.signal(signal.SIGTERM, stop)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)

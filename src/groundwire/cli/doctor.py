@@ -12,6 +12,7 @@ import click
 
 from groundwire.cli.call_runner import without_waiting
 from groundwire.cli.help_pages import Command
+from groundwire.cli.options import JSON
 from groundwire.cli.terminal_text import (
     ExitCode,
     clean,
@@ -44,7 +45,7 @@ _MARKS: Final[Mapping[str, tuple[str, str]]] = {
     show_default=True,
     help="Timeout for all checks.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+@JSON
 def doctor(offline: bool, timeout: float, as_json: bool) -> None:
     """Check this installation, and print what is wrong, why, and how to fix it.
 

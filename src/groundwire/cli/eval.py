@@ -7,12 +7,12 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Final, TextIO, cast, get_args
+from typing import TYPE_CHECKING, Any, Final, TextIO, cast, get_args
 
 import click
 
 from groundwire.cli.call_runner import ToolCommand, each, run, stop_progress
-from groundwire.cli.completion import providers_that_search
+from groundwire.cli.options import providers_that_search, timeout
 from groundwire.cli.terminal_text import ExitCode, is_quiet, table, warn, write, write_json
 from groundwire.models import MAX_LIMIT, Strategy
 from groundwire.web import Web
@@ -58,17 +58,14 @@ Example:
     "--open", "open_pages", type=int, default=0, metavar="N", help="Open the first N pages if no result has the answer."
 )
 @click.option("--concurrency", type=int, default=4, show_default=True, metavar="N", help="Questions at once, 1 to 32.")
-@click.option("--timeout", type=float, metavar="SECONDS", help="Timeout of a search, and again of its pages.")
+@timeout("a search, and again of its pages.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object, with each answer.")
 def eval_(
     file: TextIO,
     providers: tuple[str, ...],
     strategies: tuple[str, ...],
-    limit: int | None,
-    open_pages: int,
-    concurrency: int,
-    timeout: float | None,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Search for the questions in FILE, and count those whose answer is in a result or an opened page.
 
@@ -85,18 +82,7 @@ def eval_(
         evaluations = []
         for chain, strategy in itertools.product(chains, cast("tuple[Strategy, ...]", strategies) or (None,)):
             with _progress(chain, len(questions)) as step:
-                evaluations.append(
-                    await evaluate(
-                        chain,
-                        questions,
-                        strategy=strategy,
-                        limit=limit,
-                        open_pages=open_pages,
-                        concurrency=concurrency,
-                        timeout=timeout,
-                        listener=step,
-                    )
-                )
+                evaluations.append(await evaluate(chain, questions, strategy=strategy, listener=step, **options))
         return evaluations
 
     evaluations = run("Evaluating", {}, call)

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 import click
 from click.shell_completion import CompletionItem
 
-from groundwire.cli.completion import search_with
 from groundwire.cli.help_pages import Command, Group
+from groundwire.cli.options import one_of, search_with
 from groundwire.cli.server_commands import server_entry
 from groundwire.cli.terminal_text import (
     ExitCode,
@@ -29,29 +29,22 @@ from groundwire.errors import ConfigurationError
 if TYPE_CHECKING:
     from groundwire.mcp_server.client_configs import Change, Client
 
-    _Name = click.ParamType[str]
-else:
-    _Name = click.ParamType  # generic since click 8.4
-
 __all__ = ["export", "install", "mcp", "uninstall"]
 
 
-class _ClientName(_Name):
-    """The name of a client, validated on use: a starting server does not need the table of clients."""
+def _known_client(ctx: click.Context, param: click.Parameter, value: str) -> str:
+    """Return the name of a client; a starting server does not need the table of clients."""
+    from groundwire.mcp_server.client_configs import CLIENTS
 
-    name = "name"
+    if value.lower() not in CLIENTS:
+        raise click.BadParameter(f"{value!r} is not a known client; choose one of {', '.join(CLIENTS)}.", ctx, param)
+    return value.lower()
 
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        from groundwire.mcp_server.client_configs import CLIENTS
 
-        if value.lower() not in CLIENTS:
-            self.fail(f"{value!r} is not a known client; choose one of {', '.join(CLIENTS)}.", param, ctx)
-        return value.lower()
+def _clients(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
+    from groundwire.mcp_server.client_configs import CLIENTS
 
-    def shell_complete(self, ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-        from groundwire.mcp_server.client_configs import CLIENTS
-
-        return [CompletionItem(name) for name in CLIENTS if name.startswith(incomplete)]
+    return one_of(CLIENTS)(ctx, param, incomplete)
 
 
 class _ForClient(Command):
@@ -63,7 +56,15 @@ class _ForClient(Command):
         return super().parse_args(ctx, args)
 
 
-_client = click.option("--client", "-c", required=True, type=_ClientName(), help="The client to configure; see below.")
+_client = click.option(
+    "--client",
+    "-c",
+    required=True,
+    callback=_known_client,
+    shell_complete=_clients,
+    metavar="NAME",
+    help="The client to configure; see below.",
+)
 _print = click.option("--print", "only_print", is_flag=True, help="Show the change without making it.")
 _yes = click.option("--yes", "-y", is_flag=True, help="Do not ask, even if comments would be lost.")
 

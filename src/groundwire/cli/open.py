@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from groundwire.cli.call_runner import ToolCommand, each, print_json, run
-from groundwire.cli.completion import providers_that_read
+from groundwire.cli.options import READ, REFRESH, read_with, timeout
 from groundwire.cli.terminal_text import (
     ExitCode,
     clean,
@@ -27,7 +27,6 @@ from groundwire.models import Page
 from groundwire.safety.files import is_file_url, path_of
 from groundwire.safety.hostnames import NOT_ALLOWED
 from groundwire.safety.urls import with_scheme
-from groundwire.settings import ReadSettings
 from groundwire.tools import open_failed, opened, render_text
 from groundwire.web import Web
 
@@ -35,7 +34,6 @@ __all__ = ["open_"]
 
 _PATHS = ("./", "/", "../", "~", *((".\\", "..\\") if os.name == "nt" else ()))
 """Beginnings of an argument that is a path, whether or not there is such a file."""
-_DEFAULTS = ReadSettings.model_construct()
 
 
 @click.command("open", cls=ToolCommand, failed=open_failed, subject="urls", short_help="Read pages as Markdown.")
@@ -53,26 +51,12 @@ _DEFAULTS = ReadSettings.model_construct()
     type=int,
     metavar="N",
     help="Maximum characters of Markdown; longer pages are cut between blocks and marked. "
-    f"By default the setting read.max_length ({_DEFAULTS.max_length}).",
+    f"By default the setting read.max_length ({READ.max_length}).",
 )
 @click.option("--max-tokens", type=int, metavar="N", help="Maximum tokens of Markdown, counted as an upper bound.")
-@click.option(
-    "-r",
-    "--reader",
-    "readers",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=providers_that_read,
-    help=f"Use this reader; repeatable, in order of preference. By default the setting read.providers "
-    f"({', '.join(_DEFAULTS.providers)}).",
-)
-@click.option(
-    "--timeout",
-    type=float,
-    metavar="SECONDS",
-    help=f"Timeout of the whole call. By default the setting read.timeout ({_DEFAULTS.timeout:g}).",
-)
-@click.option("--refresh", is_flag=True, help="Skip the cache.")
+@read_with
+@timeout(f"the whole call. By default the setting read.timeout ({READ.timeout:g}).")
+@REFRESH
 @click.option(
     "--json",
     "as_json",

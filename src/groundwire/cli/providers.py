@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from groundwire.cli.help_pages import Command
+from groundwire.cli.options import JSON
 from groundwire.cli.stats import card_of
 from groundwire.cli.terminal_text import (
     clean,
@@ -32,7 +33,7 @@ _FILTERS = ("time", "dates", "domains", "language", "region", "safe search", "pa
 
 
 @click.command(cls=Command, short_help="List providers: ready or not, prices, health.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+@JSON
 def providers(as_json: bool) -> None:
     """List the providers: whether they are in use and ready, their prices, and their recent health.
 

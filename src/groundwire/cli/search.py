@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import click
 
-from groundwire.cli.call_runner import ToolCommand, each, print_json, run, stop_progress, words_or_input
-from groundwire.cli.completion import one_of, search_with
+from groundwire.cli.call_runner import ToolCommand, each, print_json, run, show_progress, words_or_input
+from groundwire.cli.options import REFRESH, SEARCH, one_of, search_with, timeout
 from groundwire.cli.terminal_text import (
     ExitCode,
     clean,
@@ -26,12 +26,10 @@ from groundwire.cli.terminal_text import (
 from groundwire.errors import AllProvidersFailed, GroundwireError, counted
 from groundwire.models import MAX_LIMIT, SafeSearch, SearchResponse, SearchSource, Strategy
 from groundwire.models.validators import TimeRangeName
-from groundwire.settings import SearchSettings
 from groundwire.web import Web
 
 if TYPE_CHECKING:
     from groundwire.tools import ToolResult
-    from groundwire.web.files import Indexed, Progress
 
 __all__ = ["search"]
 
@@ -41,7 +39,6 @@ Examples:
   groundwire search "rank fusion" --time-range y
   groundwire search "rank fusion" --json | jq -r .url
   groundwire search --in ~/papers "what was measured in winter\""""
-_DEFAULTS = SearchSettings.model_construct()
 _TIME_RANGES = (*get_args(TimeRangeName), "all")
 _FILTERED = MappingProxyType(
     {
@@ -73,7 +70,7 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
     "limit",
     type=int,
     metavar="N",
-    help=f"Maximum number of results, 1 to {MAX_LIMIT}. By default the setting search.limit ({_DEFAULTS.limit}).",
+    help=f"Maximum number of results, 1 to {MAX_LIMIT}. By default the setting search.limit ({SEARCH.limit}).",
 )
 @click.option(
     "-t",
@@ -117,7 +114,7 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
     "--safesearch",
     metavar=f"[{'|'.join(get_args(SafeSearch))}]",
     shell_complete=one_of(get_args(SafeSearch)),
-    help=f"How strictly to filter explicit results. By default the setting search.safesearch ({_DEFAULTS.safesearch}).",
+    help=f"How strictly to filter explicit results. By default the setting search.safesearch ({SEARCH.safesearch}).",
 )
 @click.option(
     "--sources",
@@ -131,14 +128,9 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
     shell_complete=one_of(get_args(Strategy)),
     help="Call one provider after another; start the next when one is slow; or call several and merge.",
 )
-@click.option("--refresh", is_flag=True, help="Skip the cache.")
+@REFRESH
 @click.option("--page", type=int, default=1, metavar="N", help="The page of results, if the provider has pages.")
-@click.option(
-    "--timeout",
-    type=float,
-    metavar="SECONDS",
-    help=f"Timeout of the whole search. By default the setting search.timeout ({_DEFAULTS.timeout:g}).",
-)
+@timeout(f"the whole search. By default the setting search.timeout ({SEARCH.timeout:g}).")
 @click.option("--json", "as_lines", is_flag=True, help="Print each result as a line of JSON: --format jsonl.")
 @click.option(
     "--format",
@@ -166,7 +158,9 @@ def search(
 
     async def call(web: Web) -> SearchResponse:
         if folders:
-            _say_indexed(await web.index_files(_progress()))
+            indexed = await web.index_files(lambda read, total: show_progress(f"Reading files: {read:,} of {total:,}"))
+            if indexed.read and not is_quiet():
+                write(f"Read {counted(indexed.read, 'new or changed file')} of {indexed.files:,}.", err=True)
         return await web.search(query, **options)
 
     started = time.perf_counter()
@@ -181,20 +175,6 @@ def search(
         show(response)
         _print_notes(response, time.perf_counter() - started, as_lines=as_lines)
     sys.exit(ExitCode.OK if response.results else ExitCode.NOTHING)
-
-
-def _progress() -> Progress | None:
-    """Return what shows how many files were read, in a line of standard error that is written over."""
-    if is_quiet() or not sys.stderr.isatty():
-        return None
-    stop_progress()
-    return lambda done, total: click.echo(f"\rReading files: {done:,} of {total:,}", nl=False, err=True)
-
-
-def _say_indexed(state: Indexed) -> None:
-    if state.read and not is_quiet():
-        before = "\r" if sys.stderr.isatty() else ""
-        write(f"{before}Read {counted(state.read, 'new or changed file')} of {state.files:,}.", err=True)
 
 
 def _print_lines(response: SearchResponse) -> None:

@@ -37,7 +37,8 @@ def server_entry(name: str, command: str) -> Any:
     """
     from importlib.metadata import entry_points  # a server that a client starts does not wait for it
 
-    _check_platform(command)
+    if str(sys.platform) == "win32":
+        raise ConfigurationError(f"{command} does not run on Windows: run it in WSL 2 or in a container.")
     for entry in entry_points(group="groundwire.commands", name=name):
         version = entry.dist.version if entry.dist else ""
         if version != __version__:
@@ -46,11 +47,6 @@ def server_entry(name: str, command: str) -> Any:
             )
         return entry.load()
     raise ConfigurationError(f"{command} needs groundwire-server, which is not installed: {install_server()}.")
-
-
-def _check_platform(command: str) -> None:
-    if sys.platform == "win32":
-        raise ConfigurationError(f"{command} does not run on Windows: run it in WSL 2 or in a container.")
 
 
 def server_command(name: str) -> click.Command:

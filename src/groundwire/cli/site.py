@@ -14,14 +14,13 @@ from typing import Any
 import click
 
 from groundwire.cli.call_runner import ToolCommand, each, run, show_progress, stop_progress
-from groundwire.cli.completion import providers_that_read
+from groundwire.cli.options import READ, REFRESH, read_with, timeout
 from groundwire.cli.terminal_text import ExitCode, clean, escaped, is_quiet, say_error, warn, write, write_json
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.json_text import json_object
 from groundwire.reading.documents.document import FILES
 from groundwire.reading.encoding.content_type import media_type
 from groundwire.safety.urls import parse_url, with_scheme
-from groundwire.settings import ReadSettings
 from groundwire.web import Web
 from groundwire.web.page_batch import PageBatch
 from groundwire.web.page_output import page_record
@@ -33,12 +32,7 @@ _LONGEST_NAME = 255  # bytes of a file's name; asking for a longer one is an err
 _HEAD = 4_096  # bytes by which the kind of a file is recognized
 _LISTS = (".txt", ".csv", ".json", ".jsonl", ".ndjson")
 _STEP = 100  # pages between two lines of progress where there is no terminal
-_TIMEOUT = click.option(
-    "--timeout",
-    type=float,
-    metavar="SECONDS",
-    help=f"Timeout of each request. By default the setting read.timeout ({ReadSettings.model_construct().timeout:g}).",
-)
+_TIMEOUT = timeout(f"each request. By default the setting read.timeout ({READ.timeout:g}).")
 
 
 @click.command(
@@ -77,7 +71,7 @@ def map_(urls: str, as_json: bool, **options: Any) -> None:
             show_progress(f"Mapping: {count:,} addresses, {rows.pages_read:,} documents read")
         warn(*rows.warnings)
 
-    run("Mapping", {}, call)
+    run("Mapping", {}, call, shows_attempts=False)
 
 
 @click.command(
@@ -110,17 +104,9 @@ Examples:
     metavar="SECONDS",
     help="Seconds between pages of one host.",
 )
-@click.option(
-    "-r",
-    "--reader",
-    "readers",
-    multiple=True,
-    metavar="NAME",
-    shell_complete=providers_that_read,
-    help="Use this reader; repeatable. By default the setting read.providers.",
-)
+@read_with
 @_TIMEOUT
-@click.option("--refresh", is_flag=True, help="Skip the cache.")
+@REFRESH
 def read(urls: tuple[str, ...], readers: tuple[str, ...], output: Path | None, **options: Any) -> None:
     """Read the page at each URL, and at those in each FILE, or in standard input for -.
 
@@ -141,7 +127,7 @@ def read(urls: tuple[str, ...], readers: tuple[str, ...], output: Path | None, *
         meter.close()
         return pages
 
-    pages = run("Reading", {"read.providers": each(readers)} if readers else {}, call)
+    pages = run("Reading", {"read.providers": each(readers)} if readers else {}, call, shows_attempts=False)
     if pages.failed or pages.failed_earlier or lines.bad:
         sys.exit(ExitCode.FAILED)
 

@@ -13,6 +13,7 @@ import click
 
 from groundwire.cli.call_runner import run
 from groundwire.cli.help_pages import Command
+from groundwire.cli.options import JSON
 from groundwire.cli.terminal_text import (
     ExitCode,
     clean,
@@ -47,7 +48,7 @@ _LONGEST = BOUNDS[-1] * 1_000  # ms; the value shown for longer ones
     help="Days to show, including today.",
 )
 @click.option("--targets", is_flag=True, help="Also compare the searches with the targets of an operator.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+@JSON
 def stats(days: int, targets: bool, as_json: bool) -> None:
     """Show the scorecard of recent days: searches, pages and every provider.
 
@@ -186,7 +187,7 @@ def _as_dict(card: ScoreCard) -> dict[str, object]:
 @click.command(cls=Command, short_help="Show what a session has used, or reset it.")
 @click.argument("name")
 @click.option("--reset", is_flag=True, help="Reset it: usage to zero, citation numbers to [1].")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
+@JSON
 def session(name: str, reset: bool, as_json: bool) -> None:
     """Show what the session NAME has used of its limits, or reset it.
 

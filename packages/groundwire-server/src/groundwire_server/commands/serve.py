@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 import click
 
 from groundwire.cli.call_runner import without_waiting
-from groundwire.cli.completion import search_with
 from groundwire.cli.help_pages import Command
+from groundwire.cli.options import search_with
 from groundwire.cli.terminal_text import clean, exit_code, log_to_stderr, say_failure, warn, write
 from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.settings import ServerSettings, Settings, load
