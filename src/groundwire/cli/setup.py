@@ -12,10 +12,10 @@ import click
 
 from groundwire.cli.call_runner import each
 from groundwire.cli.help_pages import Command
-from groundwire.cli.setup_prompts import Talk
-from groundwire.cli.setup_steps import Steps
+from groundwire.cli.setup_dialog import Dialog, choose
 from groundwire.cli.terminal_text import (
     ExitCode,
+    clean,
     diff,
     warn,
     write,
@@ -70,22 +70,21 @@ def setup(
             raise UnknownProvider(name, rows)
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise ConfigurationError(_NO_TERMINAL)
-    talk = Talk(browser=not no_browser)
-    searchers, readers = _with_named(settings, rows, named) if named else _choose(settings, rows, talk)
+    searchers, readers = _with_named(settings, rows, named) if named else _choose(settings, rows)
     chosen = [rows[name] for name in named or dict.fromkeys((*searchers, *readers))]
-    steps = Steps(settings, talk)
-    steps.take(chosen)
-    searchers, readers = (tuple(name for name in names if name not in steps.left_out) for names in (searchers, readers))
-    if not searchers or all(row.name in steps.left_out for row in chosen):
+    dialog = Dialog(settings, browser=not no_browser)
+    left_out = [row.name for row in chosen if not dialog.take(row)]
+    searchers, readers = (tuple(name for name in names if name not in left_out) for names in (searchers, readers))
+    if not searchers or len(left_out) == len(chosen):
         raise ConfigurationError("There is no provider left to set up. Nothing was written.")
-    values = {"search.providers": searchers, **steps.values}
+    values = {"search.providers": searchers, **dialog.values}
     if readers and readers != settings.read.providers:
         values["read.providers"] = readers
     project_file = os.environ.get(FILE_VARIABLE) or FILE_NAME
     path = working_folder() / expand_user(project_file) if project else user_file()
     text = read(path)
-    plan = SetupPlan(path, text, with_values(text, values), steps.keys, _keeper(keep, talk) if steps.keys else None)
-    _finish(plan, searchers, talk)
+    plan = SetupPlan(path, text, with_values(text, values), dialog.keys, _keeper(keep) if dialog.keys else None)
+    _finish(plan, searchers)
 
 
 def _with_named(
@@ -99,20 +98,17 @@ def _with_named(
     return tuple(dict.fromkeys(search or settings.search.providers)), tuple(dict.fromkeys(read))
 
 
-def _choose(settings: Settings, rows: dict[str, ProviderStatus], talk: Talk) -> tuple[tuple[str, ...], tuple[str, ...]]:
+def _choose(settings: Settings, rows: Mapping[str, ProviderStatus]) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """Ask which providers to use."""
     usable = [row for row in rows.values() if row.name != "archive"]
     searchers = [row for row in usable if _can(row, "search")]
-    talk.say(
-        "Groundwire calls search providers in the order that you choose; each is the fallback for those before it.\n"
-    )
-    talk.list_offers("Search providers", searchers)
+    write("Groundwire calls search providers in the order that you choose; each is the fallback for those before it.\n")
     current = [name for name in settings.search.providers if name in rows and rows[name].state == "ready"]
-    search = talk.choose("Search with (numbers or names, best first)", searchers, current or ["duckduckgo_lite"])
+    question = "Search with (numbers or names, best first)"
+    search = choose("Search providers", question, searchers, current or ["duckduckgo_lite"])
     readers = sorted((row for row in usable if _can(row, "read")), key=lambda row: row.read_place is None)
-    talk.say()
-    talk.list_offers("Read providers (local needs nothing)", readers)
-    return search, talk.choose("Read pages with", readers, settings.read.providers)
+    write()
+    return search, choose("Read providers (local needs nothing)", "Read pages with", readers, settings.read.providers)
 
 
 def _can(row: ProviderStatus, role: str) -> bool:
@@ -120,7 +116,7 @@ def _can(row: ProviderStatus, role: str) -> bool:
     return able.search if role == "search" else able.read
 
 
-def _keeper(keep: str | None, talk: Talk) -> Keeper | None:
+def _keeper(keep: str | None) -> Keeper | None:
     """Return where to store keys; None for nowhere."""
     file = FileKeeper(keys_file())
     if keep == "file":
@@ -133,11 +129,11 @@ def _keeper(keep: str | None, talk: Talk) -> Keeper | None:
     if keep == "keyring":
         raise ConfigurationError(f"{why} Nothing was written. Use --keep file, or fix the keyring first.")
     place = f"{file.place}, which only you can read; it is not encrypted"
-    talk.say(f"\n{why} Keys can be stored in\n{place}.")
-    return file if talk.confirm("Store them there?", default=False) else None
+    write(clean(f"\n{why} Keys can be stored in\n{place}."))
+    return file if click.confirm("Store them there?", default=False) else None
 
 
-def _finish(plan: SetupPlan, search: Sequence[str], talk: Talk) -> None:
+def _finish(plan: SetupPlan, search: Sequence[str]) -> None:
     """Show the changes, ask for confirmation, write them, and print the next steps."""
     after = would_load(plan)
     if plan.before == plan.after:
@@ -152,7 +148,7 @@ def _finish(plan: SetupPlan, search: Sequence[str], talk: Talk) -> None:
     if plan.is_empty:
         write("Nothing was changed.", err=True)
     else:
-        if not talk.confirm("Write this?", default=True):
+        if not click.confirm("Write this?", default=True):
             write("Nothing was written.", err=True)
             sys.exit(ExitCode.WRONG_USE)
         copy = commit(plan, datetime.now())  # noqa: DTZ005  # a name for the user, in the user's time

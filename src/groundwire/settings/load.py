@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,6 @@ from groundwire.settings.sources import (
     PREFIX,
     Flat,
     from_other_variables,
-    from_provider_variables,
     from_variables,
     is_left_by_demo,
     is_of_a_document,
@@ -131,23 +130,14 @@ def load(
     own_values: Flat = {
         key: (value, "argument") for key, value in (arguments or {}).items() if not key.startswith(_KEYS)
     }
-    plain = [
-        from_variables(source, origin, warnings) for source, origin in ((dotenv, ".env"), (environment, "environment"))
-    ]
-
-    _confine(plain[0], folder, problems)
-
+    of_dotenv, of_environment = (
+        from_variables(dotenv, ".env", warnings),
+        from_variables(environment, "environment", warnings),
+    )
+    _confine(of_dotenv, folder, problems)
+    others = (from_other_variables(dotenv, ".env"), from_other_variables(environment, "environment"))
     merged: Flat = {}
-    for layer in (
-        from_other_variables(dotenv, ".env"),
-        from_other_variables(environment, "environment"),
-        *files,
-        plain[0],
-        from_provider_variables(dotenv, ".env", warnings),
-        plain[1],
-        from_provider_variables(environment, "environment", warnings),
-        own_values,
-    ):
+    for layer in (*others, *files, of_dotenv, of_environment, own_values):
         merged |= layer
     _refuse_unknown(merged, problems)
     keys = {
@@ -287,9 +277,7 @@ def _refuse_unknown(merged: Flat, problems: list[str]) -> None:
 def _build(merged: Flat, keys: Mapping[str, tuple[str, str]], problems: list[str], warnings: list[str]) -> Settings:
     secrets = {name: SecretStr(value.strip()) for name, (value, _) in keys.items()}
     settings, wrong = _assemble(merged, secrets)
-    if wrong:
-        problems += [f"{_origin(merged, key)}: {key}: {text}" for key, text in wrong]
-        settings = _without(merged, [key for key, _ in wrong])
+    problems += [f"{_origin(merged, key)}: {key}: {text}" for key, text in wrong]
     for provider, options in _nest(merged)["providers"].items():
         problems += _option_faults(provider, options, merged)
     _check_addresses(settings, merged, problems)
@@ -317,19 +305,8 @@ def _nest(merged: Flat) -> dict[str, dict[str, Any]]:
     return nested
 
 
-def _without(merged: Flat, wrong: Sequence[str]) -> Settings:
-    """Return the settings without invalid ones, to find further problems."""
-    right = {
-        key: value
-        for key, value in merged.items()
-        if not any(fault == key or fault.startswith(f"{key}.") for fault in wrong)
-    }
-    settings, wrong_too = _assemble(right, {})
-    return Settings.model_construct() if wrong_too else settings
-
-
 def _assemble(merged: Flat, keys: Mapping[str, SecretStr]) -> tuple[Settings, list[tuple[str, str]]]:
-    """Return the settings, and what is wrong with them, in which case those of a wrong section are its defaults.
+    """Return the settings, and what is wrong with them, in which case those that are wrong are the defaults.
 
     Only the sections of which something is set are validated: to build the schema of all of them takes longer than
     everything else that is done to load them.
@@ -344,7 +321,11 @@ def _assemble(merged: Flat, keys: Mapping[str, SecretStr]) -> tuple[Settings, li
         try:
             values_by_section[section] = validated(model, values)
         except ValidationError as error:
-            wrong += [(f"{section}.{key}" if key else section, text) for key, text in faults(error)]
+            problems = faults(error)
+            wrong += [(f"{section}.{key}" if key else section, text) for key, text in problems]
+            names = {key.partition(".")[0] for key, _ in problems}
+            with suppress(ValidationError):  # what is right may contradict other settings
+                values_by_section[section] = validated(model, {key: values[key] for key in values.keys() - names})
     return Settings.model_construct(**values_by_section), wrong
 
 

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, reduce
 from importlib.util import find_spec
 from typing import Any, ClassVar, Final, Literal, NamedTuple, TypedDict, TypeGuard
 from urllib.parse import SplitResult, parse_qsl, unquote, urlsplit
@@ -254,7 +254,7 @@ class Settings(BaseModel):
 
     def rows(self) -> list[SettingValue]:
         """Return every setting in effect, with masked secrets, in the order of the documentation."""
-        rows = [self._row(key, value) for name, section in self for key, value in _values(name, section)]
+        rows = [self._row(key, reduce(getattr, key.split("."), self)) for key in known_keys()]
         for provider, options in self.providers.items():
             rows += [self._row(f"providers.{provider}.{key}", value) for key, value in options.items()]
         rows += [
@@ -284,15 +284,6 @@ def _keys(path: str, section: type[SettingsSection]) -> Iterator[str]:
             yield from _keys(f"{path}.{key}", field.annotation)
         else:
             yield f"{path}.{key}"
-
-
-def _values(path: str, section: object) -> Iterator[tuple[str, object]]:
-    if isinstance(section, SettingsSection):
-        for key, value in section:
-            if isinstance(value, SettingsSection):
-                yield from _values(f"{path}.{key}", value)
-            else:
-                yield f"{path}.{key}", value
 
 
 def is_section(annotation: object) -> TypeGuard[type[SettingsSection]]:

@@ -28,7 +28,6 @@ __all__ = [
     "PREFIX",
     "Flat",
     "from_other_variables",
-    "from_provider_variables",
     "from_variables",
     "is_left_by_demo",
     "is_of_a_document",
@@ -246,7 +245,7 @@ def is_of_a_document(origin: str) -> bool:
 
 
 def from_variables(source: Mapping[str, str], origin: str, warnings: list[str]) -> Flat:
-    """Return the settings in variables, except for those of providers. An empty one counts as unset.
+    """Return the settings in variables. An empty one counts as unset.
 
     An unknown one is not an error: an environment is shared with other programs and other versions, and Kubernetes
     puts `GROUNDWIRE_PORT` into every container beside a service of that name.
@@ -272,17 +271,11 @@ def from_variables(source: Mapping[str, str], origin: str, warnings: list[str]) 
             flat[keys[name]] = (value, f"{origin} {name}")
         elif name.startswith(PREFIX):
             warnings.append(f"{origin}: {name} is not a setting and is ignored{_near(name, keys)}")
-    return flat
+    return flat | _from_provider_variables(source, origin, warnings)
 
 
-def from_provider_variables(source: Mapping[str, str], origin: str, warnings: list[str]) -> Flat:
-    """Return the settings in GROUNDWIRE_PROVIDERS_NAME_OPTION; a second instance of a provider has its own in a file.
-
-    Args:
-        source: The variables.
-        origin: Where they are from.
-        warnings: Gets a line for each variable that names no option of a provider.
-    """
+def _from_provider_variables(source: Mapping[str, str], origin: str, warnings: list[str]) -> Flat:
+    """Return the settings in GROUNDWIRE_PROVIDERS_NAME_OPTION; those of a second instance are in a file."""
     named = {name: value for name, value in source.items() if name.startswith(_PROVIDERS) and value.strip()}
     if not named:
         return {}
