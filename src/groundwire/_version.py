@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from typing import Any
 
 __all__ = [
     "PROJECT_URL",
@@ -77,19 +78,25 @@ def python(path: str = sys.executable) -> str:
     return subprocess.list2cmdline([path]) if sys.platform == "win32" else shlex.quote(path)
 
 
-def install_server() -> str:
-    """Return the command that installs groundwire-server in this version, from where this distribution came."""
+def _origin() -> Any:
+    """Return where this distribution came from (PEP 610); empty if from an index."""
     import json
     from importlib import metadata
+    from pathlib import Path
+
+    try:
+        return json.loads(metadata.distribution("groundwire").read_text("direct_url.json") or "{}")
+    except metadata.PackageNotFoundError:  # run from a folder that was not installed
+        return {"url": Path(__file__).resolve().parents[2].as_uri(), "dir_info": {}}
+
+
+def install_server() -> str:
+    """Return the command that installs groundwire-server in this version, from where this distribution came."""
     from pathlib import Path
     from urllib.parse import urlsplit
     from urllib.request import url2pathname
 
-    name, folder = "groundwire-server", "packages/groundwire-server"
-    try:
-        origin = json.loads(metadata.distribution("groundwire").read_text("direct_url.json") or "{}")
-    except metadata.PackageNotFoundError:  # run from a folder that was not installed
-        origin = {"url": Path(__file__).resolve().parents[2].as_uri(), "dir_info": {}}
+    name, folder, origin = "groundwire-server", "packages/groundwire-server", _origin()
     if "vcs_info" in origin:
         known = origin["vcs_info"]
         return install_command(f"{name} @ {known['vcs']}+{origin['url']}@{known['commit_id']}#subdirectory={folder}")
@@ -102,15 +109,9 @@ def install_server() -> str:
 
 def upgrade_hint() -> str:
     """Return how to install a newer version: from an index only if this one came from an index (PEP 610)."""
-    import json
-    from importlib import metadata
-
-    try:
-        origin = metadata.distribution("groundwire").read_text("direct_url.json")
-    except metadata.PackageNotFoundError:  # run from a folder that was not installed
-        origin = "{}"
-    if origin is None:
+    origin = _origin()
+    if not origin:
         return install_command("--upgrade", "groundwire")
-    if "vcs_info" in (known := json.loads(origin)):
-        return install_command(f"groundwire @ {known['vcs_info'].get('vcs', 'git')}+{known['url']}")
-    return f"update the folder that it was installed from, then run {install_command('--upgrade', known['url'])}"
+    if "vcs_info" in origin:
+        return install_command(f"groundwire @ {origin['vcs_info'].get('vcs', 'git')}+{origin['url']}")
+    return f"update the folder that it was installed from, then run {install_command('--upgrade', origin['url'])}"

@@ -29,7 +29,7 @@ import pytest
 import groundwire
 from components.authority import Authority
 from groundwire._version import install_extra
-from groundwire.doctor import CHECKS, Check, DoctorReport, Machine, examine
+from groundwire.doctor import CHECKS, Check, Machine, examine
 from groundwire.setup import KeyringState
 from groundwire.storage.sqlite_db import APPLICATION_ID
 from groundwire.testing import InjectedFault
@@ -136,7 +136,7 @@ async def test_a_wrong_setting_is_named_with_its_file(text: str, look: Look, mac
     (finding,) = [one for one in report.findings if one.fault == "settings-wrong"]
     assert finding.what.startswith(f"{path}: ")
     assert SETTINGS[text] in finding.what
-    assert {check.name for check in report.checks if check.skipped} >= {"store", "providers", "network"}
+    assert {check.name for check in report.checks if check.state == "skipped"} >= {"store", "providers", "network"}
 
 
 async def test_a_wrong_variable_is_named(look: Look) -> None:
@@ -383,7 +383,7 @@ async def test_the_proxy_is_away(look: Look, world: World) -> None:
 async def test_offline_nobody_is_asked(look: Look, world: World) -> None:
     report = await look(offline=True)
     assert (report.ok, world.service("brave").requests) == (True, [])
-    assert {check.name for check in report.checks if check.skipped} == {"network", "clock"}
+    assert {check.name for check in report.checks if check.state == "skipped"} == {"network", "clock"}
 
 
 async def test_a_service_that_hangs_does_not_hold_it_up(machine: Callable[..., Machine], world: World) -> None:
@@ -432,7 +432,6 @@ async def test_cancelled_it_leaves_nothing_behind(machine: Callable[..., Machine
 
 def test_the_checks_have_names_of_their_own() -> None:
     assert len({check.name for check in CHECKS}) == len(CHECKS)
-    assert isinstance(DoctorReport(checks=()).ok, bool)
 
 
 HINTS = {

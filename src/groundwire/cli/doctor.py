@@ -56,7 +56,7 @@ def doctor(offline: bool, timeout: float, as_json: bool) -> None:
     show = (lambda result: None) if as_json else _print
     report = asyncio.run(without_waiting(lambda: examine(machine, seconds=timeout, offline=offline, on_result=show)))
     if as_json:
-        write_json(_as_dict(report), indent=1)
+        write_json({"ok": report.ok} | asdict(report), indent=1)
     else:
         _summary(report)
     sys.exit(ExitCode.OK if report.ok else 1)
@@ -79,21 +79,3 @@ def _summary(report: DoctorReport) -> None:
     words = " and ".join(counted(count, word) for count, word in counts if count)
     cost = f", ${report.cost_usd:.4f} spent" if report.cost_usd else ""
     write(f"\n{words or 'No problems found'} ({report.seconds:.1f} s{cost}).")
-
-
-def _as_dict(report: DoctorReport) -> dict[str, object]:
-    return {
-        "ok": report.ok,
-        "seconds": round(report.seconds, 3),
-        "cost_usd": report.cost_usd,
-        "checks": [
-            {
-                "name": check.name,
-                "state": check.state,
-                "detail": check.detail,
-                "seconds": round(check.seconds, 3),
-                "findings": [asdict(finding) for finding in check.findings],
-            }
-            for check in report.checks
-        ],
-    }

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["providers"]
 
 _DAYS = 7
-_FILTERS = ("time", "dates", "domains", "language", "region", "safe search", "pages")
 
 
 @click.command(cls=Command, short_help="List providers: ready or not, prices, health.")
@@ -99,16 +98,17 @@ def _health(row: ProviderStatus, scores: Mapping[tuple[str, str], ProviderScore]
     )
 
 
-def _filters(able: Capabilities) -> tuple[bool, ...]:
-    return (
-        bool(able.time_ranges),
-        able.dates,
-        able.domains != "none",
-        able.language,
-        able.region,
-        able.safesearch,
-        able.pages,
-    )
+def _filters(able: Capabilities) -> list[str]:
+    possible = {
+        "time": able.time_ranges,
+        "dates": able.dates,
+        "domains": able.domains != "none",
+        "language": able.language,
+        "region": able.region,
+        "safe search": able.safesearch,
+        "pages": able.pages,
+    }
+    return [name for name, is_possible in possible.items() if is_possible]
 
 
 def _as_dict(row: ProviderStatus, scores: Mapping[tuple[str, str], ProviderScore]) -> dict[str, object]:
@@ -138,7 +138,7 @@ def _as_dict(row: ProviderStatus, scores: Mapping[tuple[str, str], ProviderScore
         "free": offer.prices.free,
         "open_host": offer.open_host,
         "terms": offer.terms,
-        "filters": [name for name, has in zip(_FILTERS, _filters(able), strict=True) if has],
+        "filters": _filters(able),
         "max_results": able.max_results if able.search else None,
         "health": health,
     }

@@ -12,7 +12,7 @@ import re
 import shutil
 import sys
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
@@ -362,18 +362,6 @@ def exit_code(error: GroundwireError) -> ExitCode:
     return ExitCode.WRONG_USE if isinstance(error, (InvalidRequest, ConfigurationError)) else ExitCode.FAILED
 
 
-class _StorageNotes(logging.Handler):
-    """Collects why the store or the archive cannot be used; a result has no paths, as it may leave this machine."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.notes: dict[str, str] = {}
-
-    def emit(self, record: logging.LogRecord) -> None:
-        cause = str(record.args[0]) if isinstance(record.args, tuple) and record.args else record.msg
-        self.notes.setdefault(cause.removesuffix("."), record.getMessage())  # one for the store and the archive
-
-
 _EXPLAINED = "groundwire.explained"
 """The entry of click's `Context.meta` that is true once `storage_notes` has said why nothing can be stored."""
 
@@ -387,41 +375,52 @@ def warn_of_result(warnings: Iterable[str]) -> None:
     warn(*(text for text in warnings if text not in explained))
 
 
-class _KeylessNotes(logging.Handler):
-    """Prints who sees queries, before the first one is sent."""
+class _Notes(logging.Handler):
+    """Hands each warning to a function."""
+
+    def __init__(self, note: Callable[[logging.LogRecord], None]) -> None:
+        super().__init__(logging.WARNING)
+        self._note = note
 
     def emit(self, record: logging.LogRecord) -> None:
-        warn(record.getMessage())
+        self._note(record)
 
 
 @contextmanager
-def _handled_by(handler: logging.Handler, name: str, *, unless_logged: bool = False) -> Iterator[logging.Logger]:
-    """Give a handler the records of a logger while the block runs, unless the log shows them."""
-    logger = logging.getLogger(name)
-    if not (unless_logged and logger.isEnabledFor(logging.INFO)):
+def _noted(name: str, note: Callable[[logging.LogRecord], None]) -> Iterator[None]:
+    """Hand the warnings of a logger to a function while the block runs, unless the log shows them."""
+    logger, handler = logging.getLogger(name), _Notes(note)
+    if not logger.isEnabledFor(logging.INFO):
         logger.addHandler(handler)
     try:
-        yield logger
+        yield
     finally:
         logger.removeHandler(handler)
 
 
 @contextmanager
 def keyless_notes() -> Iterator[None]:
-    """Print to standard error which services see queries without a key while the block runs, unless the log does."""
-    with _handled_by(_KeylessNotes(logging.WARNING), "groundwire.routing.keyless", unless_logged=True):
+    """Print to standard error which services see queries without a key, before they do, unless the log does."""
+    with _noted("groundwire.routing.keyless", lambda record: warn(record.getMessage())):
         yield
 
 
 @contextmanager
 def storage_notes() -> Iterator[None]:
-    """Print the problems of the store and the archive to standard error after the block, also if it fails."""
-    handler = _StorageNotes()
+    """Print the problems of the store and the archive to standard error after the block, also if it fails.
+
+    A result names no paths, as it may leave this machine.
+    """
+    notes: dict[str, str] = {}
+
+    def note(record: logging.LogRecord) -> None:
+        cause = str(record.args[0]) if isinstance(record.args, tuple) and record.args else record.msg
+        notes.setdefault(cause.removesuffix("."), record.getMessage())  # one for the store and the archive
+
     try:
-        with _handled_by(handler, "groundwire.storage") as logger:
+        with _noted("groundwire.storage", note):
             yield
     finally:
-        if not logger.isEnabledFor(logging.INFO):  # the log shows them then
-            warn(*handler.notes.values())
-        if handler.notes and (context := click.get_current_context(silent=True)):
+        warn(*notes.values())
+        if notes and (context := click.get_current_context(silent=True)):
             context.meta[_EXPLAINED] = True

@@ -11,7 +11,7 @@ from groundwire.doctor.context import Check, CheckOutput, Examination, Machine
 from groundwire.doctor.files import check_files, check_settings, load_settings
 from groundwire.doctor.network import check_clock, check_network, explained
 from groundwire.doctor.python_env import check_extras, check_keyring, check_python
-from groundwire.doctor.report import CheckResult, DoctorFinding, DoctorReport, Fault, Severity
+from groundwire.doctor.report import CheckResult, DoctorFinding, DoctorReport, Fault, Severity, State
 from groundwire.doctor.store import check_archive, check_store
 from groundwire.errors import GroundwireError
 from groundwire.settings import Settings
@@ -155,7 +155,7 @@ async def examine(
             task.cancel()
         await asyncio.gather(*tasks.values(), return_exceptions=True)
         await examination.aclose()
-    return DoctorReport(checks=tuple(results), seconds=time.monotonic() - began, cost_usd=cost)
+    return DoctorReport(checks=tuple(results), seconds=round(time.monotonic() - began, 3), cost_usd=cost)
 
 
 async def _run(check: Check, examination: Examination) -> CheckResult:
@@ -163,9 +163,10 @@ async def _run(check: Check, examination: Examination) -> CheckResult:
 
     def result(findings: Sequence[DoctorFinding] = (), detail: str = "", *, skipped: bool = False) -> CheckResult:
         worst_first = tuple(sorted(findings, key=lambda finding: finding.severity != "problem"))
-        seconds = time.monotonic() - began
+        state: State = "skipped" if skipped else worst_first[0].severity if worst_first else "ok"
+        seconds = round(time.monotonic() - began, 3)
         return CheckResult(
-            name=check.name, title=check.title, findings=worst_first, detail=detail, skipped=skipped, seconds=seconds
+            name=check.name, title=check.title, state=state, detail=detail, seconds=seconds, findings=worst_first
         )
 
     if "settings" in check.needs and examination.settings is None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from groundwire.doctor.context import CheckOutput, Examination
 from groundwire.doctor.report import DoctorFinding, Fault
 from groundwire.settings.schema import display_text
-from groundwire.setup.provider_check import Verification
+from groundwire.setup.provider_check import Verification, duration
 from groundwire.transport.errors import ExchangeFailed
 
 __all__ = ["check_clock", "check_network", "explained", "trouble"]
@@ -46,7 +46,7 @@ async def check_clock(examination: Examination) -> CheckOutput:
         DoctorFinding(
             fault=Fault.CLOCK_SKEW,
             subject="clock",
-            what=f"This machine's clock is {_duration(abs(skew))} {way}.",
+            what=f"This machine's clock is {duration(abs(skew))} {way}.",
             why="Searches within a day or a week miss pages, cached results expire too early or too late, and "
             "certificates seem to have expired.",
             fix="sudo timedatectl set-ntp true (in a virtual machine or a container, set the host's clock)",
@@ -174,10 +174,3 @@ def _proxies(
             why="A proxy resolves names itself, so internal addresses could not be distinguished from public ones.",
             fix=f'If pages cannot be reached without it:\n[network]\nproxy = "{value}"',
         )
-
-
-def _duration(seconds: float) -> str:
-    for size, word in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {word}"
-    return f"{seconds:.0f} seconds"

@@ -121,35 +121,26 @@ class CheckResult:
     """Its name."""
     title: str
     """Its description, for people."""
-    findings: tuple[DoctorFinding, ...] = ()
-    """The findings, the worst first."""
-    detail: str = ""
+    state: State
+    """Its outcome."""
+    detail: str
     """What was seen if nothing is wrong, or why it was skipped."""
-    skipped: bool = False
-    """Whether it was skipped."""
-    seconds: float = 0.0
+    seconds: float
     """How long it took."""
-
-    @property
-    def state(self) -> State:
-        """Its outcome."""
-        if self.skipped:
-            return "skipped"
-        if not self.findings:
-            return "ok"
-        return "problem" if any(finding.severity == "problem" for finding in self.findings) else "note"
+    findings: tuple[DoctorFinding, ...]
+    """The findings, the worst first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DoctorReport:
     """The results of all checks."""
 
+    seconds: float
+    """How long all checks took."""
+    cost_usd: float
+    """The cost of the calls to providers, in US dollars."""
     checks: tuple[CheckResult, ...]
     """The results, in order of dependency."""
-    seconds: float = 0.0
-    """How long all checks took."""
-    cost_usd: float = 0.0
-    """The cost of the calls to providers, in US dollars."""
 
     @property
     def findings(self) -> tuple[DoctorFinding, ...]:

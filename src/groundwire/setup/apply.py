@@ -9,10 +9,11 @@ import inspect
 import os
 import re
 import tempfile
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,7 +22,6 @@ from urllib.parse import urlsplit
 import tomlkit
 from pydantic import SecretStr
 from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import AbstractTable
 
 from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.providers.base import Capabilities, Prices, ProviderClass, load_prices
@@ -186,17 +186,18 @@ def commit(plan: SetupPlan, now: datetime) -> Path | None:
         ConfigurationError: something cannot be written.
     """
     keeper = plan.keeper
-    done: list[tuple[str, str | None]] = []
+    undo: list[Callable[[], None]] = []
     try:
         if keeper is not None:
             for variable, key in plan.keys.items():
-                done.append((variable, keeper.get(variable)))
+                old = keeper.get(variable)
+                undo.append(partial(keeper.forget, variable) if old is None else partial(keeper.keep, variable, old))
                 keeper.keep(variable, key.get_secret_value())
         return replace(plan.path, plan.after, now) if plan.before != plan.after else None
     except BaseException:
-        for variable, old in reversed(done):
+        for step in reversed(undo):
             with suppress(GroundwireError):
-                _put_back(keeper, variable, old)
+                step()
         raise
 
 
@@ -215,13 +216,6 @@ def would_load(plan: SetupPlan) -> Settings:
             return load(environment={**os.environ, FILE_VARIABLE: str(copy)})
         except ConfigurationError as error:
             raise ConfigurationError(str(error).replace(str(copy), str(plan.path))) from None
-
-
-def _put_back(keeper: Keeper | None, variable: str, old: str | None) -> None:
-    if keeper is not None and old is None:
-        keeper.forget(variable)
-    elif keeper is not None and old is not None:
-        keeper.keep(variable, old)
 
 
 def with_values(text: str, values: Mapping[str, Any]) -> str:
@@ -246,13 +240,12 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
         section, _, option = dotted.rpartition(".")
         new = list(value) if isinstance(value, (tuple, list)) else value
         table = _table(document, section)
-        if (option in table and table[option] == new) or (new is None and option not in table):
+        if table.get(option) == new:
             continue
         if new is None:
             del table[option]
-            changed = True
-            continue
-        table[option] = new
+        else:
+            table[option] = new
         changed = True
     if not changed:
         return text
@@ -269,13 +262,8 @@ def _table(document: Any, section: str) -> Any:
                 document.add(tomlkit.nl())
             table[name] = tomlkit.table(is_super_table=True) if name == "providers" else tomlkit.table()
         table = table[name]
-        if not isinstance(table, AbstractTable) and not hasattr(table, "unwrap_items") and not _is_table(table):
+        if not isinstance(table, Mapping):
             raise ConfigurationError(
                 f"In the settings file, {name} is not a section. Fix it first; nothing was changed."
             )
     return table
-
-
-def _is_table(value: Any) -> bool:
-    """Return whether a value can be used as a table; one split across the file is a proxy."""
-    return isinstance(value, Mapping)

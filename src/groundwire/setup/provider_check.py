@@ -41,7 +41,7 @@ from groundwire.setup.provider_status import ProviderStatus, opened
 from groundwire.transport.clients import HttpClients
 from groundwire.transport.errors import ExchangeFailed
 
-__all__ = ["JSON_ON", "OUTCOMES", "Outcome", "Verdict", "Verification", "verify", "verify_all"]
+__all__ = ["JSON_ON", "OUTCOMES", "Outcome", "Verdict", "Verification", "duration", "verify", "verify_all"]
 
 Verdict = Literal[
     "works", "wrong_key", "wrong_plan", "no_quota", "too_fast", "unreachable", "blocked", "not_set_up", "failed"
@@ -255,9 +255,12 @@ def _verdict(name: str, error: GroundwireError, offer: Offer | None) -> tuple[Ve
 
 
 def _wait(error: ProviderError) -> str:
-    seconds = error.retry_after
-    if not seconds:
-        return ""
-    if seconds < 120:
-        return f" {seconds:.0f} seconds"
-    return f" {seconds / 3_600:.1f} hours" if seconds < 172_800 else f" {seconds / 86_400:.0f} days"
+    return f" {duration(error.retry_after)}" if error.retry_after else ""
+
+
+def duration(seconds: float) -> str:
+    """Return a time in the largest unit of which there are at least two."""
+    for size, word in ((86_400, "days"), (3_600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {word}"
+    return f"{seconds:.0f} seconds"

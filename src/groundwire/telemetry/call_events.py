@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import logging
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -143,7 +142,6 @@ class CallListeners:
     def __init__(self, listeners: Iterable[CallListener] = ()) -> None:
         self._listeners = tuple(listeners)
         self._blamed: set[int] = set()
-        self._lock = threading.Lock()
 
     def search_done(self, done: SearchDone) -> None:
         """Forward the end of a search."""
@@ -158,15 +156,10 @@ class CallListeners:
             try:
                 say(listener)
             except Exception:  # a listener must not break a call
-                if self._is_first(number):
+                if number not in self._blamed:
+                    self._blamed.add(number)
                     name = type(listener).__qualname__
                     _logger.exception("The listener %s failed; its further errors are ignored", name)
-
-    def _is_first(self, number: int) -> bool:
-        with self._lock:
-            first = number not in self._blamed
-            self._blamed.add(number)
-        return first
 
 
 def _outcome(error: str | None) -> CallOutcome | None:

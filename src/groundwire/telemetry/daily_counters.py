@@ -10,7 +10,7 @@ import logging
 import threading
 import time
 from bisect import bisect_left
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime
 from itertools import groupby
@@ -119,7 +119,7 @@ class Scores:
         self._clock = clock
         self._lock = threading.Lock()
         self._names = BoundedLabels()
-        self._pending: defaultdict[_Of, defaultdict[str, float]] = defaultdict(_counts)
+        self._pending: defaultdict[_Of, Counter[str]] = defaultdict(Counter)
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
         self._closed = False
@@ -127,7 +127,7 @@ class Scores:
     def search_done(self, done: SearchDone) -> None:
         """Add a search."""
         with self._lock:
-            day = self._day()
+            day = today(self._clock)
             counts = self._call((day, "call", "web_search"), done)
             if done.fell_back:
                 counts["fallback"] += 1
@@ -144,7 +144,7 @@ class Scores:
     def page_done(self, done: PageDone) -> None:
         """Add a page."""
         with self._lock:
-            day = self._day()
+            day = today(self._clock)
             self._call((day, "call", "open_page"), done)
             is_missing = done.error == "PageNotFound" and done.attempts  # as its last reader said, rightly
             self._attempts(day, "read", done.attempts, done.attempts[-1] if is_missing else None)
@@ -153,7 +153,7 @@ class Scores:
     async def flush(self) -> None:
         """Write all pending counts to the store. Failed ones are kept for the next time."""
         with self._lock:
-            pending, self._pending = self._pending, defaultdict(_counts)
+            pending, self._pending = self._pending, defaultdict(Counter)
         if not pending:
             return
         names = sorted({(role, name) for _, role, name in pending if role != "call"})
@@ -171,8 +171,7 @@ class Scores:
         except StoreError as error:
             with self._lock:
                 for key, counts in pending.items():
-                    for what, amount in counts.items():
-                        self._pending[key][what] += amount
+                    self._pending[key].update(counts)
             _logger.info("The scorecard could not be written: %s", error)
 
     async def aclose(self) -> None:
@@ -198,10 +197,7 @@ class Scores:
         if self._task is None or self._task.done():
             self._task = loop.create_task(self.flush())
 
-    def _day(self) -> int:
-        return int(self._clock() // 86_400)
-
-    def _call(self, of: _Of, done: SearchDone | PageDone) -> defaultdict[str, float]:
+    def _call(self, of: _Of, done: SearchDone | PageDone) -> Counter[str]:
         outcome, counts = done.outcome, self._pending[of]
         counts[outcome] += 1
         counts["calls"] += 1
@@ -231,11 +227,7 @@ class Scores:
                 _time(counts, values["latency_ms"] / 1_000)
 
 
-def _counts() -> defaultdict[str, float]:
-    return defaultdict(float)
-
-
-def _time(counts: defaultdict[str, float], seconds: float) -> None:
+def _time(counts: Counter[str], seconds: float) -> None:
     counts["timed"] += 1
     counts["ms"] += round(seconds * 1_000)
     counts[f"bucket{bucket_of(seconds)}"] += 1
