@@ -7,7 +7,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from groundwire.errors import AllProvidersFailed, GroundwireError, InvalidRequest
@@ -105,7 +105,6 @@ class Evaluation:
 
     def as_dict(self) -> dict[str, Any]:
         """Return everything as JSON values."""
-        names = EvalAnswer.__dataclass_fields__
         return {
             "providers": list(self.providers),
             "strategy": self.strategy,
@@ -120,7 +119,7 @@ class Evaluation:
             "cost_usd": self.cost_usd,
             "p50_seconds": self.seconds(0.5),
             "p95_seconds": self.seconds(0.95),
-            "answers": [{name: getattr(answer, name) for name in names} for answer in self.answers],
+            "answers": list(map(asdict, self.answers)),
         }
 
 

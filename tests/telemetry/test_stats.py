@@ -120,9 +120,9 @@ async def test_the_store_is_closed_whatever_happens() -> None:
     inner = MemoryStore()
     await inner.aclose()
     with pytest.raises(StoreError, match="cannot be read"):
-        await card_of(lambda: ResilientStore(inner), 7)
+        await card_of(ResilientStore(inner), 7)
     good = MemoryStore()
-    await card_of(lambda: good, 7)
+    await card_of(good, 7)
     with pytest.raises(StoreError, match="closed"):
         await good.get("anything")
 

@@ -141,13 +141,11 @@ def _write(name: str, value: object, project: bool, change: str) -> None:
         sys.exit(ExitCode.WRONG_USE)
     file = working_folder() / FILE_NAME if project else user_file()
     before = read(file)
-    section = key.partition(".")[0]
-    if "." in key and section not in {known_key.partition(".")[0] for known_key in known_keys()} | {"providers"}:
-        near = f"; did you mean {f'providers.{key}'!r}?" if section in provider_names() else ""
-        raise ConfigurationError(f"{key} is not a setting{near or did_you_mean(key, known_keys())}")
+    known, section = known_keys(), key.partition(".")[0]
+    if key not in known and (section != "providers" or key.count(".") < 2):
+        near = f"; did you mean {f'providers.{key}'!r}?" if section != key and section in provider_names() else ""
+        raise ConfigurationError(f"{key} is not a setting{near or did_you_mean(key, known)}")
     plan = SetupPlan(file, before, with_values(before, {key: value}))
-    if "." not in key or (value is None and key not in known_keys() and not key.startswith("providers.")):
-        raise ConfigurationError(f"{key} is not a setting{did_you_mean(key, known_keys())}")
     would_load(plan)
     if value is not None and key in {"search.providers", "read.providers"}:
         for provider in value if isinstance(value, list) else (str(value),):

@@ -12,7 +12,7 @@ import click
 
 from groundwire.cli.call_runner import without_waiting
 from groundwire.cli.help_pages import Command
-from groundwire.cli.options import JSON
+from groundwire.cli.options import with_json
 from groundwire.cli.terminal_text import (
     ExitCode,
     clean,
@@ -45,7 +45,7 @@ _MARKS: Final[Mapping[str, tuple[str, str]]] = {
     show_default=True,
     help="Timeout for all checks.",
 )
-@JSON
+@with_json
 def doctor(offline: bool, timeout: float, as_json: bool) -> None:
     """Check this installation, and print what is wrong, why, and how to fix it.
 

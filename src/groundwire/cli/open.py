@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from groundwire.cli.call_runner import ToolCommand, each, print_json, run
-from groundwire.cli.options import READ, REFRESH, read_with, timeout
+from groundwire.cli.options import READ, read_with, timeout, with_refresh
 from groundwire.cli.terminal_text import (
     ExitCode,
     clean,
@@ -56,7 +56,7 @@ _PATHS = ("./", "/", "../", "~", *((".\\", "..\\") if os.name == "nt" else ()))
 @click.option("--max-tokens", type=int, metavar="N", help="Maximum tokens of Markdown, counted as an upper bound.")
 @read_with
 @timeout(f"the whole call. By default the setting read.timeout ({READ.timeout:g}).")
-@REFRESH
+@with_refresh
 @click.option(
     "--json",
     "as_json",

@@ -12,16 +12,15 @@ from groundwire.errors import ConfigurationError
 from groundwire.settings import ReadSettings, SearchSettings
 
 __all__ = [
-    "JSON",
     "READ",
-    "REFRESH",
     "SEARCH",
-    "Complete",
     "one_of",
     "providers_that_search",
     "read_with",
     "search_with",
     "timeout",
+    "with_json",
+    "with_refresh",
 ]
 
 _Command = TypeVar("_Command", bound=Callable[..., Any] | click.Command)
@@ -63,11 +62,14 @@ def _without_numbers(ctx: click.Context, param: click.Parameter, value: tuple[st
     return value
 
 
-JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-"""The option for the output that programs read."""
+def with_json(command: _Command) -> _Command:
+    """Add the option `--json` to a command that prints text or JSON."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")(command)
 
-REFRESH = click.option("--refresh", is_flag=True, help="Skip the cache.")
-"""The option that asks again for what is cached."""
+
+def with_refresh(command: _Command) -> _Command:
+    """Add the option `--refresh` to a command whose results are cached."""
+    return click.option("--refresh", is_flag=True, help="Skip the cache.")(command)
 
 
 def timeout(text: str) -> Callable[[_Command], _Command]:

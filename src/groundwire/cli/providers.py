@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from groundwire.cli.help_pages import Command
-from groundwire.cli.options import JSON
+from groundwire.cli.options import with_json
 from groundwire.cli.stats import card_of
 from groundwire.cli.terminal_text import (
     clean,
@@ -32,7 +32,7 @@ _DAYS = 7
 
 
 @click.command(cls=Command, short_help="List providers: ready or not, prices, health.")
-@JSON
+@with_json
 def providers(as_json: bool) -> None:
     """List the providers: whether they are in use and ready, their prices, and their recent health.
 
@@ -53,7 +53,7 @@ async def _scores(settings: Settings) -> Mapping[tuple[str, str], ProviderScore]
     """Return the recent results of providers, by name and role; empty if the store cannot be read."""
     names = (*settings.search.providers, *settings.read.providers)
     try:
-        card = await card_of(lambda: open_store(settings.storage.url, timeout=settings.storage.timeout), _DAYS, names)
+        card = await card_of(open_store(settings.storage.url, timeout=settings.storage.timeout), _DAYS, names)
     except StoreError as error:
         warn(f"Health is unknown: {error}")
         return {}

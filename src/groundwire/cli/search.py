@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from groundwire.cli.call_runner import ToolCommand, each, print_json, run, show_progress, words_or_input
-from groundwire.cli.options import REFRESH, SEARCH, one_of, search_with, timeout
+from groundwire.cli.options import SEARCH, one_of, search_with, timeout, with_refresh
 from groundwire.cli.terminal_text import (
     ExitCode,
     clean,
@@ -112,8 +112,7 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
 @click.option("--region", metavar="CODE", help="A country such as us or de.")
 @click.option(
     "--safesearch",
-    metavar=f"[{'|'.join(get_args(SafeSearch))}]",
-    shell_complete=one_of(get_args(SafeSearch)),
+    type=click.Choice(get_args(SafeSearch)),
     help=f"How strictly to filter explicit results. By default the setting search.safesearch ({SEARCH.safesearch}).",
 )
 @click.option(
@@ -124,11 +123,10 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
 )
 @click.option(
     "--strategy",
-    metavar=f"[{'|'.join(get_args(Strategy))}]",
-    shell_complete=one_of(get_args(Strategy)),
+    type=click.Choice(get_args(Strategy)),
     help="Call one provider after another; start the next when one is slow; or call several and merge.",
 )
-@REFRESH
+@with_refresh
 @click.option("--page", type=int, default=1, metavar="N", help="The page of results, if the provider has pages.")
 @timeout(f"the whole search. By default the setting search.timeout ({SEARCH.timeout:g}).")
 @click.option("--json", "as_lines", is_flag=True, help="Print each result as a line of JSON: --format jsonl.")

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from groundwire.cli.call_runner import ToolCommand, each, run, show_progress, stop_progress
-from groundwire.cli.options import READ, REFRESH, read_with, timeout
+from groundwire.cli.options import READ, read_with, timeout, with_refresh
 from groundwire.cli.terminal_text import ExitCode, clean, escaped, is_quiet, say_error, warn, write, write_json
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.json_text import json_object
@@ -106,7 +106,7 @@ Examples:
 )
 @read_with
 @_TIMEOUT
-@REFRESH
+@with_refresh
 def read(urls: tuple[str, ...], readers: tuple[str, ...], output: Path | None, **options: Any) -> None:
     """Read the page at each URL, and at those in each FILE, or in standard input for -.
 

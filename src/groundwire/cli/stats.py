@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ import click
 
 from groundwire.cli.call_runner import run
 from groundwire.cli.help_pages import Command
-from groundwire.cli.options import JSON
+from groundwire.cli.options import with_json
 from groundwire.cli.terminal_text import (
     ExitCode,
     clean,
@@ -48,7 +47,7 @@ _LONGEST = BOUNDS[-1] * 1_000  # ms; the value shown for longer ones
     help="Days to show, including today.",
 )
 @click.option("--targets", is_flag=True, help="Also compare the searches with the targets of an operator.")
-@JSON
+@with_json
 def stats(days: int, targets: bool, as_json: bool) -> None:
     """Show the scorecard of recent days: searches, pages and every provider.
 
@@ -58,21 +57,19 @@ def stats(days: int, targets: bool, as_json: bool) -> None:
     if not as_json:
         warn(*settings.warnings)
     names = (*settings.search.providers, *settings.read.providers)
-    store = functools.partial(open_store, settings.storage.url, timeout=settings.storage.timeout)
     with storage_notes():
-        card = asyncio.run(card_of(store, days, names))
+        card = asyncio.run(card_of(open_store(settings.storage.url, timeout=settings.storage.timeout), days, names))
     sys.exit(show_card(card, as_json=as_json, targets=targets))
 
 
-async def card_of(open_: Callable[[], Store], days: int, names: Iterable[str] = ()) -> ScoreCard:
-    """Open the store and return its score card.
+async def card_of(store: Store, days: int, names: Iterable[str] = ()) -> ScoreCard:
+    """Return the score card of a store, and close it.
 
     Raises:
         StoreError: the store cannot be read.
     """
     from groundwire.telemetry.scorecard import score_card
 
-    store = open_()
     try:
         card = await score_card(store, days, names=names)
         _check_store(store)
@@ -187,7 +184,7 @@ def _as_dict(card: ScoreCard) -> dict[str, object]:
 @click.command(cls=Command, short_help="Show what a session has used, or reset it.")
 @click.argument("name")
 @click.option("--reset", is_flag=True, help="Reset it: usage to zero, citation numbers to [1].")
-@JSON
+@with_json
 def session(name: str, reset: bool, as_json: bool) -> None:
     """Show what the session NAME has used of its limits, or reset it.
 

@@ -11,7 +11,6 @@ import os
 import re
 import shutil
 import sys
-import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
@@ -228,7 +227,11 @@ def confirmed(question: str) -> bool:
 def cells(text: str) -> int:
     """Return how many columns a text takes (Unicode Standard Annex 11); combining marks and styles take none."""
     plain = _STYLE.sub("", text)
-    return len(plain) if plain.isascii() else sum(map(_cell, plain))
+    if plain.isascii():
+        return len(plain)
+    from rich.cells import cell_len  # text in ASCII does not wait for it
+
+    return cell_len(plain)
 
 
 def wrap(line: str, width: int, hang: int | None = None) -> str:
@@ -262,12 +265,6 @@ def _pieces(word: str) -> Iterable[str]:
     if word.isascii() or not re.search(_UNSPACED, word):
         return (word,)
     return re.findall(f"{_UNSPACED}(?:(?!{_UNSPACED}).)*|(?:(?!{_UNSPACED}).)+", word)
-
-
-def _cell(sign: str) -> int:
-    if unicodedata.combining(sign) or unicodedata.category(sign) in {"Mn", "Me", "Cf"}:
-        return 0
-    return 2 if unicodedata.east_asian_width(sign) in "WF" else 1
 
 
 def day(moment: str | None) -> str:

@@ -83,7 +83,7 @@ def places(
         elif problems is not None:
             problems.append(f"{FILE_VARIABLE} names {named[:300]!r}, which is not a file that can be read.")
         return files
-    above = next((path for parent in _upwards(folder) if _exists(path := parent / FILE_NAME)), None)
+    above = next((path for parent in (folder, *folder.parents) if _exists(path := parent / FILE_NAME)), None)
     return [*files, above] if above else files
 
 
@@ -175,14 +175,6 @@ def read_dotenv(path: Path, warnings: list[str]) -> Mapping[str, str]:
         elif binding.key and binding.value is not None:
             values[binding.key] = binding.value
     return values
-
-
-def _upwards(folder: Path) -> tuple[Path, ...]:
-    try:
-        absolute = folder.resolve()
-    except (OSError, RuntimeError):
-        return (folder,)
-    return (absolute, *absolute.parents)
 
 
 def _exists(path: Path) -> bool:
