@@ -7,7 +7,7 @@ import math
 import re
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Final, Literal
 
 from groundwire.errors import AllProvidersFailed, GroundwireError, InvalidRequest
@@ -229,19 +229,9 @@ async def evaluate(
     async def ask(question: EvalQuestion) -> EvalAnswer:
         async with slots:
             view, started = chain.session(), time.perf_counter()
-            place, url, pages_failed, error = await _look(
-                view, question, strategy=strategy, limit=limit, open_pages=open_pages, timeout=timeout
-            )
+            answer = await _look(view, question, open_pages, timeout, limit=limit, strategy=strategy)
             seconds = time.perf_counter() - started
-            answer = EvalAnswer(
-                id=question.id,
-                place=place,
-                url=url,
-                error=error,
-                pages_failed=pages_failed,
-                cost_usd=(await view.usage())["cost_usd"],
-                seconds=seconds,
-            )
+            answer = replace(answer, cost_usd=(await view.usage())["cost_usd"], seconds=seconds)
         if listener is not None:
             listener(answer)
         return answer
@@ -258,15 +248,7 @@ async def evaluate(
     )
 
 
-async def _look(
-    web: Web,
-    question: EvalQuestion,
-    *,
-    strategy: Strategy | None,
-    limit: int | None,
-    open_pages: int,
-    timeout: float | None,
-) -> tuple[Place, str, int, str]:
+async def _look(web: Web, question: EvalQuestion, open_pages: int, timeout: float | None, **search: Any) -> EvalAnswer:
     """Return where the answer was, in which page, how many pages could not be read, and why the search failed."""
     answers = [comparable(answer) for answer in question.answers]
 
@@ -274,23 +256,24 @@ async def _look(
         return any(answer in text for text in map(comparable, texts) for answer in answers)
 
     try:
-        response = await web.search(question.text, limit=limit, strategy=strategy, keep=False, timeout=timeout)
+        response = await web.search(question.text, keep=False, timeout=timeout, **search)
     except InvalidRequest:  # of all questions
         raise
     except AllProvidersFailed as error:  # its own text has milliseconds, by which equal reasons differ
         reasons = dict.fromkeys(f"{attempt.provider} {attempt.outcome}: {attempt.reason}" for attempt in error.attempts)
-        return "failed", "", 0, "; ".join(reasons)
+        return EvalAnswer(id=question.id, place="failed", error="; ".join(reasons))
     except GroundwireError as error:
-        return "failed", "", 0, str(error)
+        return EvalAnswer(id=question.id, place="failed", error=str(error))
     for row in response.results:
         if is_in(row.title, row.snippet):
-            return "rows", row.url, 0, ""
+            return EvalAnswer(id=question.id, place="rows", url=row.url)
     urls = [row.url for row in response.results[:open_pages]]
     pages = await web.open_pages(urls, query=question.text, keep=False, timeout=timeout) if urls else ()
-    failed = [page for page in pages if page.status == "error"]
+    errors = [page.error for page in pages if page.status == "error"]
     for page in pages:
         if page.status == "success" and is_in(page.title, page.content):
-            return "pages", page.url, len(failed), ""
-    if failed and len(failed) == len(pages):
-        return "failed", "", len(failed), f"None of the {len(pages)} pages could be read: {failed[0].error}"
-    return "missed", "", len(failed), ""
+            return EvalAnswer(id=question.id, place="pages", url=page.url, pages_failed=len(errors))
+    if errors and len(errors) == len(pages):
+        cause = f"None of the {len(pages)} pages could be read: {errors[0]}"
+        return EvalAnswer(id=question.id, place="failed", error=cause, pages_failed=len(errors))
+    return EvalAnswer(id=question.id, place="missed", pages_failed=len(errors))

@@ -41,30 +41,33 @@ _COLLECT_AFTER = 20_000  # new objects, by default 700: loading makes a hundred 
 
 _COMMANDS = MappingProxyType(
     {
-        "demo": "demo",
-        "search": "search",
-        "open": "open:open_",
-        "ask": "ask",
-        "setup": "setup",
-        "doctor": "doctor",
-        "mcp": "mcp",
-        "completion": "completion",
-        "config": "config",
-        "providers": "providers",
-        "archive": "archive",
-        "record": "record",
-        "session": "stats:session",
-        "stats": "stats",
-        "map": "site:map_",
-        "read": "site:read",
-        "eval": "eval:eval_",
-        "new-provider": "new_provider:new_provider",
-        "verify": "verify",
-        "export": "mcp:export",
+        "demo": ("demo", "Search and read a miniature web, without network or keys."),
+        "search": ("search", "Search the web."),
+        "open": ("open:open_", "Read pages as Markdown."),
+        "ask": ("ask", "Answer a question from the web, with citations."),
+        "setup": ("setup", "Choose providers, store their keys, and test them."),
+        "doctor": ("doctor", "Diagnose this installation."),
+        "mcp": ("mcp", "Serve the tools to MCP clients."),
+        "completion": ("completion", "Print a shell completion script."),
+        "config": (
+            "config",
+            "Show and change the settings; without a command, show those that differ from the defaults.",
+        ),
+        "providers": ("providers", "List providers: ready or not, prices, health."),
+        "archive": ("archive", "Search and manage the offline archive of pages and search results."),
+        "record": ("record", "Run a command and record its web requests."),
+        "session": ("stats:session", "Show what a session has used, or reset it."),
+        "stats": ("stats", "Show success, latency and cost of recent days."),
+        "map": ("site:map_", "List the pages of a site."),
+        "read": ("site:read", "Read any number of pages to files."),
+        "eval": ("eval:eval_", "Measure how many known answers the searches find."),
+        "new-provider": ("new_provider:new_provider", "Write a provider of your own, with its emulator and test."),
+        "verify": ("verify", "Check an answer against the pages it cites."),
+        "export": ("mcp:export", "Write the files that an agent host loads."),
     }
 )
-"""The module of each command, and the command's name there if it differs. Commands are loaded on use, because a
-server started by a client should not wait for what it does not need."""
+"""The module of each command, with its name there if it differs, and what the command does. Commands are loaded on use:
+neither a server started by a client nor the help should wait for what it does not need."""
 
 _FIRST = 7
 """How many commands are first in the help, in the order of the table; the others are below them, by name."""
@@ -115,9 +118,14 @@ class _Group(Group):
             return server_command(cmd_name)
         if cmd_name not in _COMMANDS:
             return super().get_command(ctx, cmd_name)
-        room, _, name = _COMMANDS[cmd_name].partition(":")
+        place, summary = _COMMANDS[cmd_name]
+        room, _, name = place.partition(":")
         command: click.Command = getattr(import_module(f"groundwire.cli.{room}"), name or room)
+        command.short_help = summary
         return command
+
+    def summary(self, ctx: click.Context, name: str) -> str:
+        return SERVER_COMMANDS.get(name) or _COMMANDS[name][1]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

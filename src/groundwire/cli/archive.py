@@ -94,7 +94,7 @@ def search(query: tuple[str, ...], limit: int, as_json: bool) -> None:
     sys.exit(ExitCode.OK if hits else ExitCode.NOTHING)
 
 
-@archive.command("list", cls=_Command, short_help="List archived pages and results, newest first.")
+@archive.command("list", cls=_Command)
 @click.option("-n", "--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Maximum entries.")
 @click.option("--offset", type=click.IntRange(0, 2**31), default=0, help="Skip the N newest entries.")
 @_JSON

@@ -39,7 +39,6 @@ _EXIT_CODES = "Exit code 1: a sentence with a citation is not supported by its p
     cls=ToolCommand,
     failed=None,
     subject="question",
-    short_help="Answer a question from the web, with citations.",
     epilog=_EXIT_CODES,
 )
 @click.argument("question", nargs=-1, metavar="QUESTION...", callback=words_or_input)

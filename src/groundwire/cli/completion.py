@@ -35,7 +35,7 @@ Where to save the script:
   zsh   _groundwire in a folder of $fpath, before compinit is called"""
 
 
-@click.command(cls=Command, short_help="Print a shell completion script.", epilog=_PLACES)
+@click.command(cls=Command, epilog=_PLACES)
 @click.argument("shell", type=click.Choice(tuple(SHELLS)))
 @click.pass_context
 def completion(ctx: click.Context, shell: str) -> None:

@@ -42,7 +42,7 @@ _EXCERPT = 900  # characters of the page that are shown
 _ELSEWHERE = "Run this in an empty folder that you may write to, on a disk with free space."
 
 
-@click.command(cls=Command, short_help="Search and read a miniature web, without network or keys.")
+@click.command(cls=Command)
 @click.option("--serve", is_flag=True, help="Keep the miniature web running, to try other commands.")
 @click.option(
     "--port",

@@ -35,7 +35,7 @@ _MARKS: Final[Mapping[str, tuple[str, str]]] = {
 }
 
 
-@click.command(cls=Command, short_help="Diagnose this installation.", epilog=_EXIT_CODES)
+@click.command(cls=Command, epilog=_EXIT_CODES)
 @click.option("--offline", is_flag=True, help="Make no network requests.")
 @click.option(
     "--timeout",

@@ -34,7 +34,6 @@ Example:
     cls=ToolCommand,
     failed=None,
     subject="file",
-    short_help="Measure how many known answers the searches find.",
     epilog=_EPILOG,
 )
 @click.argument("file", type=click.File(encoding="utf-8", errors="replace"))

@@ -91,14 +91,16 @@ class Group(click.Group):
         """Yield the headings of the help page, and the commands below each."""
         yield "Commands", self.list_commands(ctx)
 
+    def summary(self, ctx: click.Context, name: str) -> str:
+        """Return what a command does, in a line."""
+        command = self.get_command(ctx, name)
+        return command.get_short_help_str(_HELP_CHARS) if command else ""
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the commands with the whole of their short help."""
         for heading, names in self.sections(ctx):
-            commands = ((name, self.get_command(ctx, name)) for name in names)
-            visible = ((name, command) for name, command in commands if command and not command.hidden)
-            rows = [(name, command.get_short_help_str(_HELP_CHARS)) for name, command in visible]
             with formatter.section(heading):
-                formatter.write_dl(rows)
+                formatter.write_dl([(name, self.summary(ctx, name)) for name in names])
 
 
 def say_usage_error(error: click.ClickException) -> None:

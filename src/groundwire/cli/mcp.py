@@ -77,7 +77,6 @@ lm-studio, opencode, roo, squidbot, vscode, vscode-project, windsurf, zed."""
 
 @click.command(
     cls=_ForClient,
-    short_help="Add the server to a client's configuration.",
     epilog=_CLIENT_NAMES,
 )
 @_client
@@ -95,7 +94,7 @@ def install(client: str, only_print: bool, yes: bool) -> None:
     _apply(client, lambda config, text: change(config, text, _command()), only_print=only_print, yes=yes)
 
 
-@click.command(cls=_ForClient, short_help="Remove the server from a client's configuration.")
+@click.command(cls=_ForClient)
 @_client
 @_print
 @_yes
@@ -145,7 +144,7 @@ _EPILOG = """Configuration of most clients, which groundwire mcp install writes:
   {"mcpServers": {"groundwire": {"command": "groundwire", "args": ["mcp"]}}}"""
 
 
-@click.group(cls=Group, invoke_without_command=True, short_help="Serve the tools to MCP clients.", epilog=_EPILOG)
+@click.group(cls=Group, invoke_without_command=True, epilog=_EPILOG)
 @click.option("--http", is_flag=True, help="Serve streamable HTTP at /mcp instead of standard input and output.")
 @search_with
 @click.option("--sse", is_flag=True, help="With HTTP, also serve the older SSE transport at /sse.")
@@ -206,7 +205,7 @@ mcp.add_command(install)
 mcp.add_command(uninstall)
 
 
-@click.group(cls=Group, short_help="Write the files that an agent host loads.")
+@click.group(cls=Group)
 def export() -> None:
     """Write the files from which an agent host loads Groundwire."""
 

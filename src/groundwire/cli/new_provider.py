@@ -23,7 +23,7 @@ _LONGEST = 40  # characters
 _FILES = ("pyproject.toml", "groundwire_NAME.py", "emulator_NAME.py", "test_NAME.py")
 
 
-@click.command("new-provider", cls=Command, short_help="Write a provider of your own, with its emulator and test.")
+@click.command("new-provider", cls=Command)
 @click.argument("name")
 def new_provider(name: str) -> None:
     """Write the folder groundwire-NAME: a search provider, an emulator of its service, and a test that passes.

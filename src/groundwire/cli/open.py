@@ -36,7 +36,7 @@ _PATHS = ("./", "/", "../", "~", *((".\\", "..\\") if os.name == "nt" else ()))
 """Beginnings of an argument that is a path, whether or not there is such a file."""
 
 
-@click.command("open", cls=ToolCommand, failed=open_failed, subject="urls", short_help="Read pages as Markdown.")
+@click.command("open", cls=ToolCommand, failed=open_failed, subject="urls")
 @click.argument("urls", metavar="URL|FILE...", nargs=-1, required=True)
 @click.option("-q", "--query", metavar="WORDS", help="Return only the passages that answer this.")
 @click.option("--find", metavar="TEXT", help="Show only the matches of TEXT, with context.")

@@ -31,7 +31,7 @@ __all__ = ["providers"]
 _DAYS = 7
 
 
-@click.command(cls=Command, short_help="List providers: ready or not, prices, health.")
+@click.command(cls=Command)
 @with_json
 def providers(as_json: bool) -> None:
     """List the providers: whether they are in use and ready, their prices, and their recent health.

@@ -30,7 +30,6 @@ _SIGNALLED = 128
 
 @click.command(
     cls=Command,
-    short_help="Run a command and record its web requests.",
     epilog=_EPILOG,
     context_settings={"allow_interspersed_args": False},
 )

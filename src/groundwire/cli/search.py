@@ -60,7 +60,6 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
     cls=ToolCommand,
     failed=_failed,
     subject="query",
-    short_help="Search the web.",
     epilog=_EPILOG,
 )
 @click.argument("query", nargs=-1, metavar="QUERY...", callback=words_or_input)

@@ -46,7 +46,7 @@ _NO_TERMINAL = (
 )
 
 
-@click.command(cls=Command, short_help="Choose providers, store their keys, and test them.")
+@click.command(cls=Command)
 @click.option("--provider", "-p", "providers", multiple=True, metavar="NAME", help="Set up this provider only.")
 @click.option("--keep", type=click.Choice(["keyring", "file"]), help="Where to store keys.")
 @click.option("--project", is_flag=True, help=f"Write ./{FILE_NAME} instead of the user settings.")

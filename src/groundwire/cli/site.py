@@ -40,7 +40,6 @@ _TIMEOUT = timeout(f"each request. By default the setting read.timeout ({READ.ti
     cls=ToolCommand,
     failed=None,
     subject="urls",
-    short_help="List the pages of a site.",
 )
 @click.argument("urls", metavar="URL")
 @click.option("-n", "--limit", type=int, default=1_000, show_default=True, metavar="N", help="Maximum addresses.")
@@ -79,7 +78,6 @@ def map_(urls: str, as_json: bool, **options: Any) -> None:
     cls=ToolCommand,
     failed=None,
     subject="urls",
-    short_help="Read any number of pages to files.",
     epilog="""\b
 Examples:
   groundwire map https://docs.example.org/ | groundwire read - -o docs

@@ -37,7 +37,7 @@ _COLUMNS = ("provider", "role", "calls", "success", "mean", "p95", "empty", "cos
 _LONGEST = BOUNDS[-1] * 1_000  # ms; the value shown for longer ones
 
 
-@click.command(cls=Command, short_help="Show success, latency and cost of recent days.")
+@click.command(cls=Command)
 @click.option(
     "--days",
     type=click.IntRange(1, KEPT_DAYS),
@@ -181,7 +181,7 @@ def _as_dict(card: ScoreCard) -> dict[str, object]:
     }
 
 
-@click.command(cls=Command, short_help="Show what a session has used, or reset it.")
+@click.command(cls=Command)
 @click.argument("name")
 @click.option("--reset", is_flag=True, help="Reset it: usage to zero, citation numbers to [1].")
 @with_json

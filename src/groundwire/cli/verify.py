@@ -34,7 +34,7 @@ _EXIT_CODES = "Exit code 1: at least one sentence with a citation is not support
 _MAX_BYTES = 10_000_000  # bytes of a file
 
 
-@click.command(cls=Command, epilog=_EXIT_CODES, short_help="Check an answer against the pages it cites.")
+@click.command(cls=Command, epilog=_EXIT_CODES)
 @click.argument("answer", type=click.File("rb"))
 @click.argument("pages", nargs=-1, type=click.File("rb"))
 @click.option("-s", "--session", metavar="NAME", help="Take the cited sources from this session.")

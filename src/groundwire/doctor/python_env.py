@@ -28,21 +28,18 @@ async def check_extras(examination: Examination) -> CheckOutput:
     """Check that what the settings use is installed, and that the browser starts."""
     settings, has = examination.valid_settings, examination.machine.has_module
     used = {name.partition(":")[0]: name for name in (*settings.read.providers, *settings.search.providers)}
-    findings: list[DoctorFinding] = []
+    crawl4ai_is_here = "crawl4ai" in used and not settings.providers.get(used["crawl4ai"], {}).get("python")
+    needs = (
+        ("valkey", "redis", "storage.url names a server", parse_store_url(settings.storage.url).kind == "server"),
+        ("postgres", "psycopg", "archive.url names a server", settings.archive.enabled and settings.archive.url),
+        ("crawl4ai", "crawl4ai", "the reader crawl4ai is in use", crawl4ai_is_here),
+        ("ddgs", "ddgs", "the provider duckduckgo is in use (duckduckgo_lite needs nothing)", "duckduckgo" in used),
+        ("browser", "playwright", "the reader browser is in use", "browser" in used),
+    )
+    findings = [_missing(extra, use, package) for extra, package, use, needed in needs if needed and not has(package)]
     details: list[str] = []
-    if parse_store_url(settings.storage.url).kind == "server" and not has("redis"):
-        findings.append(_missing("valkey", "storage.url names a server", "redis"))
-    if settings.archive.enabled and settings.archive.url and not has("psycopg"):
-        findings.append(_missing("postgres", "archive.url names a server", "psycopg"))
-    if "crawl4ai" in used and not has("crawl4ai") and not settings.providers.get(used["crawl4ai"], {}).get("python"):
-        findings.append(_missing("crawl4ai", "the reader crawl4ai is in use", "crawl4ai"))
-    if "duckduckgo" in used and not has("ddgs"):
-        findings.append(_missing("ddgs", "the provider duckduckgo is in use (duckduckgo_lite needs nothing)", "ddgs"))
-    if "browser" in used:
-        if has("playwright"):
-            findings += await _browser(examination, used["browser"], details)
-        else:
-            findings.append(_missing("browser", "the reader browser is in use", "playwright"))
+    if has("playwright") and "browser" in used:
+        findings += await _browser(examination, used["browser"], details)
     elif has("playwright") and find_chromium(examination.machine.environment) is None:
         what = "Playwright is installed, but Chromium is not."
         findings.append(replace(_no_browser(Fault.BROWSER_MISSING, what, HINT), severity="note"))

@@ -128,6 +128,15 @@ def is_open_to_others(path: Path) -> bool:
         return False
 
 
+def _text(path: Path) -> str:
+    try:
+        return path.read_bytes().decode("utf-8-sig")
+    except OSError as error:
+        raise ConfigurationError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigurationError(f"{path}: is not UTF-8 (byte {error.start}); save it as UTF-8") from None
+
+
 def read_toml(path: Path) -> dict[str, Any]:
     """Parse a TOML file. A byte order mark, as some editors write it, is accepted.
 
@@ -137,12 +146,8 @@ def read_toml(path: Path) -> dict[str, Any]:
     import tomllib  # settings without a file do not wait for it
 
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8-sig"))
-    except OSError as error:
-        raise ConfigurationError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path}: is not UTF-8 (byte {error.start}); save it as UTF-8") from None
-    except ValueError as error:
+        return tomllib.loads(_text(path))
+    except tomllib.TOMLDecodeError as error:
         raise ConfigurationError(f"{path}: is not TOML: {error}") from None
     except RecursionError as error:
         raise ConfigurationError(f"{path}: is nested too deeply") from error
@@ -162,14 +167,8 @@ def read_dotenv(path: Path, warnings: list[str]) -> Mapping[str, str]:
         return {}
     from dotenv.parser import parse_stream
 
-    try:
-        text = path.read_bytes().decode("utf-8-sig")
-    except OSError as error:
-        raise ConfigurationError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigurationError(f"{path}: is not UTF-8 (byte {error.start}); save it as UTF-8") from None
     values = {}
-    for binding in parse_stream(io.StringIO(text)):
+    for binding in parse_stream(io.StringIO(_text(path))):
         if binding.error:
             warnings.append(f"{path}, line {binding.original.line}: is not NAME=value; it is ignored.")
         elif binding.key and binding.value is not None:
