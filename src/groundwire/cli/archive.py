@@ -25,6 +25,7 @@ from groundwire.cli.terminal_text import (
     shown_url,
     warn,
     write,
+    write_hit,
     write_json,
 )
 from groundwire.errors import ConfigurationError, GroundwireError, counted
@@ -39,7 +40,6 @@ __all__ = ["archive"]
 
 _logger = logging.getLogger(__name__)
 
-_TITLE_CHARS = 150  # characters
 _OFF = "The archive is disabled: set archive.enabled = true."
 _DAY = click.DateTime(["%Y-%m-%d"])
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON and nothing else.")
@@ -181,13 +181,9 @@ def _run(work: Callable[[Archive], Awaitable[_T]]) -> _T:
 
 def _print(hits: Sequence[ArchiveHit]) -> None:
     for number, row in enumerate(hits, start=1):
-        write(f"{number:>2}. {click.style(clean(row.title or row.url)[:_TITLE_CHARS], bold=True)}")
-        write(f"    {shown_url(row.url)}")
-        if row.snippet:
-            write(f"    {' '.join(clean(row.snippet).split())}")
         how = "read" if row.kind == "page" else "seen"
         published = f"published {day(row.published)} · " if row.published else ""
-        write(f"    {clean(published)}{how} {row.seen:%Y-%m-%d}\n", dim=True)
+        write_hit(number, row.title or row.url, row.url, row.snippet, f"{published}{how} {row.seen:%Y-%m-%d}")
 
 
 def _plain(row: ArchiveHit) -> Mapping[str, Any]:

@@ -18,10 +18,10 @@ from groundwire.cli.terminal_text import (
     escaped,
     is_quiet,
     is_verbose,
-    shown_url,
     warn,
     warn_of_result,
     write,
+    write_hit,
 )
 from groundwire.errors import AllProvidersFailed, GroundwireError, counted
 from groundwire.models import MAX_LIMIT, SafeSearch, SearchResponse, SearchSource, Strategy
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
 
 __all__ = ["search"]
 
-_LONGEST_TITLE = 150  # characters
 _EPILOG = """\b
 Examples:
   groundwire search "rank fusion" --time-range y
@@ -181,12 +180,8 @@ def _print_lines(response: SearchResponse) -> None:
 
 def _print_text(response: SearchResponse) -> None:
     for row in response.results:
-        write(f"{row.citation_id:>2}. {click.style(clean(row.title)[:_LONGEST_TITLE], bold=True)}")
-        write(f"    {shown_url(row.url)}")
-        if row.snippet:
-            write(f"    {' '.join(clean(row.snippet).split())}")
         facts = " · ".join(filter(None, (row.source, day(row.published))))
-        write(f"    {clean(facts)}\n", dim=True)
+        write_hit(row.citation_id, row.title, row.url, row.snippet, facts)
 
 
 def _print_notes(response: SearchResponse, seconds: float, *, as_lines: bool) -> None:

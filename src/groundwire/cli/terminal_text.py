@@ -25,7 +25,7 @@ __all__ = [
     "QUIET", "ExitCode", "Flow", "cells", "clean", "confirmed", "day", "diff", "escaped", "exit_code",
     "has_colors", "is_quiet", "is_verbose", "keyless_notes", "log_to_stderr", "say_error", "say_failure",
     "shown_url", "storage_notes", "table", "warn", "warn_of_result", "width", "with_setting", "wrap", "write",
-    "write_json", "write_problem",
+    "write_hit", "write_json", "write_problem",
 ]  # fmt: skip
 
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # not \t and \n
@@ -35,6 +35,7 @@ _LEAD = re.compile(r"\s*(?:(?:[-*|>]|\d{1,9}\.|\[\d{1,9}\]) +)*")  # the indent 
 _UNSPACED = "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\uffef\U0001f000-\U0003ffff]"  # to compile it takes 3 ms
 """Signs of scripts that have no spaces between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese."""
 _ROOM = 20  # cells; narrower text is unreadable
+_TITLE_CHARS = 150  # characters
 _WIDEST = 100  # columns; longer lines are hard to read
 
 
@@ -186,6 +187,15 @@ def shown_url(url: str) -> str:
     if not sys.stdout.isatty() or not has_colors():
         return styled
     return f"\x1b]8;;{text}\x1b\\{styled}\x1b]8;;\x1b\\"
+
+
+def write_hit(number: int, title: str, url: str, snippet: str, facts: str) -> None:
+    """Write what a search found: its title, its address, a passage, and where and when it is from."""
+    write(f"{number:>2}. {click.style(clean(title)[:_TITLE_CHARS], bold=True)}")
+    write(f"    {shown_url(url)}")
+    if snippet:
+        write(f"    {' '.join(clean(snippet).split())}")
+    write(f"    {clean(facts)}\n", dim=True)
 
 
 QUIET = "groundwire.quiet"

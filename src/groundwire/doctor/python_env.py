@@ -17,7 +17,6 @@ from groundwire.reading.browser.launch import HINT, find_chromium
 from groundwire.settings.schema import parse_store_url
 from groundwire.setup.key_storage import KeyringState
 from groundwire.setup.provider_status import opened
-from groundwire.transport.clients import HttpClients
 
 __all__ = ["check_extras", "check_keyring", "check_python"]
 
@@ -61,9 +60,8 @@ async def _browser(examination: Examination, name: str, details: list[str]) -> S
     chosen = settings.providers.get(name, {}).get("executable")
     if not chosen and find_chromium(examination.machine.environment) is None:
         return [_no_browser(Fault.BROWSER_MISSING, "There is no Chromium on this machine.", HINT)]
-    clients = HttpClients(settings, examination.machine.resolver, None)
     try:
-        async with opened(name, settings, clients) as reader:
+        async with opened(name, settings, resolver=examination.machine.resolver) as reader:
             if (start := getattr(reader, "start", None)) is not None:
                 await start()
                 details.append(f"Chromium starts ({chosen or find_chromium(examination.machine.environment)})")
@@ -71,8 +69,6 @@ async def _browser(examination: Examination, name: str, details: list[str]) -> S
         return [_does_not_start(error.reason)]
     except GroundwireError as error:
         return [_no_browser(Fault.BROWSER_MISSING, str(error), HINT)]
-    finally:
-        await clients.aclose()
     return []
 
 

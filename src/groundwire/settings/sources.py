@@ -145,9 +145,10 @@ def read_toml(path: Path) -> dict[str, Any]:
     """
     import tomllib  # settings without a file do not wait for it
 
+    text = _text(path)
     try:
-        return tomllib.loads(_text(path))
-    except tomllib.TOMLDecodeError as error:
+        return tomllib.loads(text)
+    except ValueError as error:
         raise ConfigurationError(f"{path}: is not TOML: {error}") from None
     except RecursionError as error:
         raise ConfigurationError(f"{path}: is nested too deeply") from error

@@ -38,7 +38,6 @@ from groundwire.providers.base import ReadProvider, SearchProvider, Transports
 from groundwire.settings import Settings
 from groundwire.setup.apply import Offer, load_offers
 from groundwire.setup.provider_status import ProviderStatus, opened
-from groundwire.transport.clients import HttpClients
 from groundwire.transport.errors import ExchangeFailed
 
 __all__ = ["JSON_ON", "OUTCOMES", "Outcome", "Verdict", "Verification", "duration", "verify", "verify_all"]
@@ -147,16 +146,13 @@ async def verify(
     """
     deadline = deadline or Deadline.after(_TIMEOUT)
     began = time.perf_counter()
-    own = HttpClients(settings, None, None)  # connects only when it is used
     try:
-        async with opened(name, settings, transports or own) as provider:
+        async with opened(name, settings, transports) as provider:
             with deadline.timeout():
                 cost, what = await _call(provider, deadline, page)
     except (GroundwireError, TimeoutError) as error:
         failure = error if isinstance(error, GroundwireError) else ProviderTimeout(name, "no answer in time")
         return _failed_check(name, failure, 1_000 * (time.perf_counter() - began))
-    finally:
-        await own.aclose()
     elapsed = 1_000 * (time.perf_counter() - began)
     return Verification(provider=name, verdict="works", what=what, cost_usd=cost, latency_ms=elapsed)
 

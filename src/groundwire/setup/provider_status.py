@@ -11,6 +11,7 @@ from typing import Literal, cast
 from groundwire.errors import GroundwireError, MissingKey, NotConfigured
 from groundwire.providers.base import ProviderClass, ReadProvider, SearchProvider, Transports, price_of
 from groundwire.providers.registry import create
+from groundwire.safety.guard import Resolver
 from groundwire.settings import Settings
 from groundwire.settings.schema import key_from_keyring
 from groundwire.setup.apply import Offer, load_offers
@@ -92,15 +93,11 @@ async def provider_statuses(
     offers = load_offers()
     used = (*settings.search.providers, *settings.read.providers)
     names = dict.fromkeys(used if only_used else (*used, *settings.providers, *offers))
-    clients = HttpClients(settings, None, None)
-    try:
-        rows = [
-            await _status(name, offers[name.partition(":")[0]], settings, clients, today or datetime.now(UTC).date())
-            for name in names
-            if name.partition(":")[0] in offers
-        ]
-    finally:
-        await clients.aclose()
+    rows = [
+        await _status(name, offers[name.partition(":")[0]], settings, today or datetime.now(UTC).date())
+        for name in names
+        if name.partition(":")[0] in offers
+    ]
     order = {"ready": 0, "wrong": 1, "needs_key": 2, "not_set_up": 3}
     place = {name: number for number, name in enumerate(dict.fromkeys(used))}
     return sorted(rows, key=lambda row: (place.get(row.name, len(place)), order[row.state], row.name))
@@ -108,35 +105,45 @@ async def provider_statuses(
 
 @asynccontextmanager
 async def opened(
-    name: str, settings: Settings, transports: Transports, cls: ProviderClass | None = None
+    name: str,
+    settings: Settings,
+    transports: Transports | None = None,
+    *,
+    cls: ProviderClass | None = None,
+    resolver: Resolver | None = None,
 ) -> AsyncGenerator[SearchProvider | ReadProvider]:
     """Create a provider for the block, and close it.
 
     Args:
         name: Its name.
         settings: Where its options and keys are.
-        transports: Its HTTP clients.
+        transports: Its HTTP clients; by default clients of its own, which connect only when they are used.
         cls: Its class, if it is already known.
+        resolver: Resolves host names for its own clients, instead of the system.
 
     Raises:
         ConfigurationError: as `groundwire.providers.registry.create`.
     """
-    provider = create(name, settings, transports, cls=cls)
+    own = HttpClients(settings, resolver, None)
     try:
-        yield provider
+        provider = create(name, settings, transports or own, cls=cls)
+        try:
+            yield provider
+        finally:
+            if (close := getattr(provider, "aclose", None)) is not None:
+                await close()
     finally:
-        if (close := getattr(provider, "aclose", None)) is not None:
-            await close()
+        await own.aclose()
 
 
-async def _status(name: str, offer: Offer, settings: Settings, clients: HttpClients, today: date) -> ProviderStatus:
+async def _status(name: str, offer: Offer, settings: Settings, today: date) -> ProviderStatus:
     state: Literal["ready", "needs_key", "not_set_up", "wrong"] = "ready"
     reason, usd = "", 0.0
     if offer.name == "archive":
         state, reason = ("ready", "") if settings.archive.enabled else ("not_set_up", "archive.enabled is false")
     else:
         try:
-            async with opened(name, settings, clients, offer.provider) as provider:
+            async with opened(name, settings, cls=offer.provider) as provider:
                 usd = price_of(cast("SearchProvider", provider))
         except MissingKey as error:
             state, reason = "needs_key", str(error)
