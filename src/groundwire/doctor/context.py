@@ -104,6 +104,8 @@ class Examination:
     """Whether network requests are disabled."""
     skews: list[float] = field(default_factory=list)
     """How many seconds this machine's clock is ahead of each response's date."""
+    cost_usd: float = 0.0
+    """The cost of the calls, in US dollars."""
     _tasks: dict[str, asyncio.Task[Any]] = field(default_factory=dict)
 
     @property
@@ -124,13 +126,6 @@ class Examination:
     async def calls(self) -> Mapping[str, Verification]:
         """Call each service in use once and return the results by name; empty when offline."""
         return await self._once("calls", self._calls)
-
-    @property
-    def cost_usd(self) -> float:
-        """The cost of the calls, in US dollars."""
-        task = self._tasks.get("calls")
-        done = task is not None and task.done() and not task.cancelled() and task.exception() is None
-        return sum(call.cost_usd for call in task.result().values()) if done and task is not None else 0.0
 
     async def aclose(self) -> None:
         """Cancel what is still running."""
@@ -166,7 +161,9 @@ class Examination:
         clients = HttpClients(self.valid_settings, self.machine.resolver, None, self._transport)
         deadline = self.deadline.capped(max(0.1, min(_CALL_SECONDS, self.deadline.remaining() - 0.5)))
         try:
-            return await verify_all(rows, self.valid_settings, deadline=deadline, transports=clients)
+            calls = await verify_all(rows, self.valid_settings, deadline=deadline, transports=clients)
+            self.cost_usd = sum(call.cost_usd for call in calls.values())
+            return calls
         finally:
             await clients.aclose()
 
