@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 from click.testing import CliRunner
 from pydantic import BaseModel, SecretStr, TypeAdapter, ValidationError
@@ -21,6 +22,7 @@ from groundwire.agent_loop.chat_model import find_model
 from groundwire.cli import group
 from groundwire.deadline import Deadline
 from groundwire.errors import InvalidRequest
+from groundwire.hints import other_names
 from groundwire.models.argument_names import ASK, OPEN_PAGE, SEARCH, argument_hint, tool_method, translated
 from groundwire.models.validators import time_range_of
 from groundwire.settings import Settings
@@ -242,6 +244,20 @@ async def test_a_tool_is_told_the_right_word(settings: Make) -> None:
 def test_command_lines_typed_from_memory(line: list[str], right: str) -> None:
     done = CliRunner().invoke(group, line, prog_name="groundwire")
     assert (done.exit_code, right in done.stderr) == (2, True), done.stderr
+
+
+@pytest.mark.parametrize("path", [(), ("config",), ("archive",), ("mcp",)])
+def test_a_command_that_is_meant_is_there(path: tuple[str, ...]) -> None:
+    command: Any = group
+    for name in path:
+        command = command.get_command(click.Context(command), name)
+    with click.Context(command) as context:
+        names = command.list_commands(context)
+        for other in other_names("commands").keys() - {*names, "help", "version"}:
+            with pytest.raises(click.UsageError) as refused:
+                command.resolve_command(context, [other])
+            meant = re.search("Did you mean '([a-z-]+)", refused.value.message)
+            assert meant is None or meant[1] in names, (other, refused.value.message)
 
 
 @pytest.mark.parametrize("line", [["help", "search"], ["version"], ["-V"], ["config", "get", "search.limit"]])

@@ -498,6 +498,16 @@ def test_a_newer_version_comes_from_where_this_one_came(origin: Any, hint: str, 
 
 
 @pytest.mark.req("B33")
+def test_a_folder_that_was_not_installed_is_updated_too() -> None:
+    source = Path(groundwire.__file__).parents[1]
+    script = "from groundwire._version import upgrade_hint; print(upgrade_hint())"
+    command = [sys.executable, "-S", "-c", script]  # without the packages of this environment
+    done = subprocess.run(command, env={"PYTHONPATH": str(source)}, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("update the folder that it was installed from, then run ")
+    assert source.parent.as_uri() in done.stdout
+
+
+@pytest.mark.req("B33")
 @pytest.mark.parametrize(
     ("origin", "hint"),
     [

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.settings import Settings
 from groundwire.setup import FileKeeper, SetupPlan, clean_key, commit, load_offers, setup_schema, with_values
-from groundwire.setup.provider_check import verify
+from groundwire.setup.provider_check import duration, verify
 from world import World
 
 pytestmark = pytest.mark.req("Y8")
@@ -161,3 +161,11 @@ async def test_the_fix_of_an_address_where_nothing_listens_is_said_once(world: W
     result = await verify("searxng", settings)
     assert result.verdict == "unreachable"
     assert result.fix == "Check that searxng runs, and that providers.searxng.base_url is its address."
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.4, "0 seconds"), (90, "90 seconds"), (300, "5 minutes"), (7_200, "2 hours"), (200_000, "2 days")],
+)
+def test_a_wait_is_said_in_a_unit_that_fits(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
