@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any, Final
 
 from pydantic_core import from_json, to_json
+from starlette.responses import Response
 
 from groundwire.errors import InvalidRequest
 
@@ -53,6 +54,10 @@ class UpstreamRejected(Exception):
             return self.body[:300].decode("utf-8", "replace")
         error = value.get("error", value) if isinstance(value, dict) else value
         return str(error.get("message", error) if isinstance(error, dict) else error)[:300]
+
+    def response(self) -> Response:
+        """Return the client's response."""
+        return Response(self.body, self.status, dict(self.headers))
 
 
 def error_body(message: str, *, kind: str = "invalid_request_error", code: str = "", param: str | None = None) -> bytes:

@@ -26,15 +26,15 @@ from groundwire.web import Web
 from groundwire_server.api.context import AppContext, Requests, Scrape, Traffic
 from groundwire_server.api.drop_in_contents import with_reasons
 from groundwire_server.api.endpoint import Endpoint
-from groundwire_server.api.error_body import failed, internal
 from groundwire_server.api.mounts import LARGEST_MODEL_REQUEST, Mount, SignedIn
 from groundwire_server.api.openapi import openapi
 from groundwire_server.api.peers import Peers
-from groundwire_server.api.routes import JSON, Dispatch, Operation, operations
+from groundwire_server.api.routes import JSON, Operation, operations
 from groundwire_server.auth import Access, AccessPolicy, KeyFile, check_listening, key_file_of
 from groundwire_server.auth.admission import Admission
 from groundwire_server.auth.authentication import HOW
 from groundwire_server.client_disconnect import TrackedSend
+from groundwire_server.error_body import failed, internal
 
 __all__ = ["Gateway", "build_app", "differences"]
 
@@ -50,7 +50,7 @@ def _routes(
         by_path.setdefault(operation.path, {})[operation.method] = operation.app
     drop_ins = {path: {"POST": by_path[own]["POST"]} for path, own in _DROP_INS.items() if own in by_path}
     for path, apps in (by_path | drop_ins).items():
-        yield Route(path, Dispatch(partial(_by_method, apps)), methods=list(apps))
+        yield Route(path, partial(_by_method, apps), methods=list(apps))
     for mount in mounts:
         yield from (Route(mount.path, mount.app), Route(f"{mount.path}/{{path:path}}", mount.app))
     if rest_api:
@@ -66,7 +66,7 @@ def _routes(
         yield Route("/metrics", scrape.show, methods=["GET"])
 
 
-def _by_method(apps: Mapping[str, ASGIApp], request: Request) -> ASGIApp:
+async def _by_method(apps: Mapping[str, ASGIApp], request: Request) -> ASGIApp:
     """Return the endpoint of a method; HEAD is a GET whose body the server omits."""
     return apps["GET" if request.method == "HEAD" else request.method]
 

@@ -27,8 +27,8 @@ from groundwire.models.argument_names import SEARCH, argument_hint, recent, tran
 from groundwire.web import Web
 from groundwire_server.api.context import Caller
 from groundwire_server.api.drop_in_contents import DROP_INS, ignored, without_days
-from groundwire_server.api.error_body import ApiModel, failed, invalid
 from groundwire_server.api.request_models import ApiRequest, SearchRequest, Tokens, WholeNumber, Words
+from groundwire_server.error_body import ApiModel, failed, invalid
 
 __all__ = [
     "DROP_IN_PATHS",

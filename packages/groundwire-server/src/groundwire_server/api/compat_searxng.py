@@ -19,8 +19,8 @@ from groundwire.models import MAX_PAGE, Attempt, SafeSearch, SearchResponse, Sea
 from groundwire.web import Web
 from groundwire_server.api.compat_apis import with_notice
 from groundwire_server.api.context import Caller
-from groundwire_server.api.error_body import ApiModel, Failed, Problem, failed
 from groundwire_server.api.request_models import Words
+from groundwire_server.error_body import ApiModel, Failed, Problem, failed
 
 __all__ = ["SearxngFailure", "SearxngReply", "SearxngRequest", "read_searxng", "refuse_searxng", "search_searxng"]
 

@@ -23,12 +23,12 @@ from groundwire.storage.fallback_store import ResilientStore
 from groundwire.telemetry import CONTENT_TYPE, Metrics
 from groundwire.telemetry.metrics import CounterFamily, HistogramFamily, sample
 from groundwire.web import Web
-from groundwire_server.api.error_body import Failed, failed
 from groundwire_server.api.peers import Peers
 from groundwire_server.auth import Tenant, tenant_of
 from groundwire_server.auth.access_log import AccessRecord, facts_of
 from groundwire_server.auth.admission import Admission
 from groundwire_server.client_disconnect import TrackedSend
+from groundwire_server.error_body import Failed, failed
 
 __all__ = ["AppContext", "Caller", "Counted", "Requests", "Scrape", "Traffic"]
 

@@ -32,10 +32,10 @@ from groundwire_server.api.compat_apis import (
 )
 from groundwire_server.api.context import AppContext, Caller
 from groundwire_server.api.drop_in_contents import Contents, add_contents, contents_of, with_contents
-from groundwire_server.api.error_body import ApiModel, Failed, Failure, failed, failure_of, internal, invalid
 from groundwire_server.api.request_models import ApiRequest, PagesRequest
 from groundwire_server.auth.access_log import facts_of
 from groundwire_server.client_disconnect import Outbox, answer_whole, answer_with_events
+from groundwire_server.error_body import ApiModel, Failed, Failure, failed, failure_of, internal, invalid
 from groundwire_server.request_json import check_json
 
 __all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "prefers", "read_json", "read_query", "send_events"]

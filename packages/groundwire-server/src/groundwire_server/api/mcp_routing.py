@@ -13,7 +13,6 @@ from starlette.requests import ClientDisconnect, Request
 
 from groundwire.fair_queue import CURRENT_TENANT
 from groundwire_server.api.context import Counted, Traffic
-from groundwire_server.api.error_body import failed
 from groundwire_server.api.mcp_sessions import MCP_SESSION, replayed
 from groundwire_server.api.peers import Peers
 from groundwire_server.auth import KeyFile, Tenant, tenant_of
@@ -21,6 +20,7 @@ from groundwire_server.auth.access_log import facts_of
 from groundwire_server.auth.authentication import TENANT
 from groundwire_server.auth.keys import KeyLimits
 from groundwire_server.client_disconnect import ASGIApp, Message, Receive, Scope, Send, relay, until_done
+from groundwire_server.error_body import failed
 
 __all__ = ["SessionRouting"]
 
@@ -64,7 +64,7 @@ class SessionRouting:
         except ClientDisconnect:
             return
         asking = {**scope, "groundwire.worker": number, "groundwire.body": body}
-        await until_done(self._forward, asking, replayed(body, receive), send, has_read=True)
+        await until_done(self._forward, asking, receive, send)
 
     async def _take_over(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request that another worker has authenticated."""

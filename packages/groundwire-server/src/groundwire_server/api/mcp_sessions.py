@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections import OrderedDict
 from typing import Final
@@ -12,7 +11,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from groundwire.errors import InvalidRequest
 from groundwire_server.api.context import AppContext
-from groundwire_server.api.error_body import failed, failure_of
+from groundwire_server.client_disconnect import never
+from groundwire_server.error_body import failed, failure_of
 from groundwire_server.request_json import check_json
 
 __all__ = ["MCP_SESSION", "PATH", "SSE_PATH", "SessionOwners", "TenantSessions", "replayed"]
@@ -144,12 +144,7 @@ class TenantSessions:
             return
         headers = [(MCP_SESSION, surplus.encode("latin-1"))]
         ending = {**scope, "method": "DELETE", "path": PATH, "raw_path": PATH.encode(), "query_string": b""}
-        await self._app(ending | {"headers": headers}, replayed(b"", _never), _discard)
-
-
-async def _never() -> Message:
-    await asyncio.Event().wait()
-    raise AssertionError("the event is never set")
+        await self._app(ending | {"headers": headers}, replayed(b"", never), _discard)
 
 
 async def _discard(_message: Message) -> None:

@@ -173,7 +173,7 @@ class SignedIn(BaseRoute):
 
         self.asks: Callable[[], bool] = lambda: True
         """Says whether a key is asked for now."""
-        self._sign_ins = SignIns(keys, web.store, web.settings.server.trusted_proxies)
+        self._sign_ins = SignIns(keys, web.store)
         self._files = frozenset(STATIC_FILES)
         routes = ui_routes(web, sign_ins=self._sign_ins, asks=lambda: self.asks(), catch_all=True)
         self._router = Router(routes, redirect_slashes=False)

@@ -22,7 +22,7 @@ from pydantic import (
 from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, SearchSource, Strategy, TimeRange
 from groundwire.models.argument_names import ASK, OPEN_PAGE, SEARCH, recent, translated
 from groundwire.models.validators import TimeRangeName, time_range_of
-from groundwire_server.api.error_body import ApiModel
+from groundwire_server.error_body import ApiModel
 
 __all__ = [
     "ApiRequest",

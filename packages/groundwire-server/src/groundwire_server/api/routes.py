@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.resources import files
@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.routing import request_response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from groundwire.models import Page, SearchResponse
 from groundwire.models.argument_names import OPEN_PAGE, SEARCH
@@ -30,7 +30,6 @@ from groundwire_server.api.compat_sites import CrawlReply, MapReply, MapRequest,
 from groundwire_server.api.context import AppContext, Caller
 from groundwire_server.api.drop_in_contents import ignored
 from groundwire_server.api.endpoint import Endpoint, Work, is_json, read_json
-from groundwire_server.api.error_body import ApiModel, Failure
 from groundwire_server.api.request_models import (
     AskRequest,
     JsonObject,
@@ -71,10 +70,10 @@ from groundwire_server.api.tool_routes import (
     resolve,
     verify,
 )
+from groundwire_server.error_body import ApiModel, Failure
 
 __all__ = [
     "JSON",
-    "Dispatch",
     "Operation",
     "PagesReply",
     "operations",
@@ -150,18 +149,6 @@ class Operation:
     """Whether no key is required."""
 
 
-@dataclass(frozen=True, slots=True)
-class Dispatch:
-    """An endpoint that has others answer."""
-
-    choose: Callable[[Request], ASGIApp]
-    """Returns the one for a request."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the chosen one answer a request."""
-        await self.choose(Request(scope))(scope, receive, send)
-
-
 _R = TypeVar("_R", bound=BaseModel)
 _ROWS: Final[Sequence[dict[str, Any]]] = tomllib.loads(
     files("groundwire_server.api").joinpath("operations.toml").read_text(encoding="utf-8")
@@ -194,6 +181,10 @@ def _served(context: AppContext) -> Mapping[str, Mapping[str, Any]]:
 
     searxng = Endpoint(context, read_searxng, search_searxng, default_seconds=searching, refuse=refuse_searxng)
     perplexity = of_body(search_perplexity, PerplexityRequest, searching, PerplexityReply)["app"]
+
+    async def by_body(request: Request) -> Any:
+        return perplexity if is_json(request) else searxng
+
     return {
         "search": of_body(search, SearchRequest, searching, SearchResponse, events=True),
         "read_pages": of_body(pages, PagesRequest, reading, PagesReply, events=True),
@@ -224,7 +215,7 @@ def _served(context: AppContext) -> Mapping[str, Mapping[str, Any]]:
             "failures": (SearxngFailure, Failure),
         },
         "search_by_body": {
-            "app": Dispatch(lambda request: perplexity if is_json(request) else searxng),
+            "app": request_response(by_body),
             "bodies": {JSON: PerplexityRequest, _FORM: SearxngRequest},
             "replies": (PerplexityReply, SearxngReply),
             "failures": (Failure, SearxngFailure),

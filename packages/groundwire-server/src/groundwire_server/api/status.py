@@ -23,8 +23,8 @@ from groundwire.telemetry import ProviderScore
 from groundwire.web import Web
 from groundwire_server.api.context import AppContext, Caller
 from groundwire_server.api.endpoint import read_query
-from groundwire_server.api.error_body import ApiModel, failed
 from groundwire_server.api.request_models import SessionName
+from groundwire_server.error_body import ApiModel, failed
 
 __all__ = [
     "HealthReply",

@@ -18,8 +18,8 @@ from contextvars import Context
 from dataclasses import dataclass
 from typing import Self
 
-from groundwire_server.auth.error_response import Refusal
 from groundwire_server.auth.rate_limits import client_network
+from groundwire_server.error_body import Failed, failed
 
 __all__ = ["OVERLOADED", "Admission"]
 
@@ -155,7 +155,7 @@ class Admission:
         """Wait for a place; see `turn`.
 
         Raises:
-            Refusal: too many are waiting, of this owner more than of any other; or it had to wait for too long.
+            Failed: too many are waiting, of this owner more than of any other; or it had to wait for too long.
         """
         self._measure_from_now()
         self._parsed = max(0, self._parsed - 1)
@@ -218,7 +218,7 @@ class Admission:
         """Make room by refusing the latest request of the owner that has most; of this owner, the new one.
 
         Raises:
-            Refusal: it is this owner that has most.
+            Failed: it is this owner that has most.
         """
         self.refused += 1
         if not self._has_fewer(owner):
@@ -353,7 +353,7 @@ class Turn:
 
 
 _TEXT = "The server has more requests than it can answer in time. Try again in a second."
-OVERLOADED: Refusal = Refusal(503, "overloaded", _TEXT, retry_after=_RETRY)
+OVERLOADED: Failed = failed(503, "overloaded", _TEXT, retry_after=_RETRY)
 """The refusal of every request for which there is no room."""
 
 
@@ -361,5 +361,5 @@ def _key(credential: bytes, network: str) -> int:
     return hash(credential or network.encode())
 
 
-def _refusal() -> Refusal:
-    return Refusal(503, "overloaded", _TEXT, retry_after=_RETRY)  # a raised one holds its frames
+def _refusal() -> Failed:
+    return failed(503, "overloaded", _TEXT, retry_after=_RETRY)  # a raised one holds its frames

@@ -6,7 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from starlette.middleware.cors import CORSMiddleware
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from groundwire.errors import ConfigurationError
 from groundwire.fair_queue import CURRENT_TENANT
@@ -18,14 +21,14 @@ from groundwire_server.auth.authentication import (
     HOW,
     TENANT,
     Authenticator,
-    ClientAddress,
     Pages,
     Tenant,
+    client_address,
     credential,
     note_key,
     without_key,
 )
-from groundwire_server.auth.error_response import Refusal, refuse
+from groundwire_server.auth.error_response import refuse
 from groundwire_server.auth.keys import KeyFile
 from groundwire_server.auth.rate_limits import (
     Failures,
@@ -39,7 +42,8 @@ from groundwire_server.auth.rate_limits import (
     too_large,
 )
 from groundwire_server.client_disconnect import ASGIApp, Message, Receive, Scope, Send
-from groundwire_server.host_check import HostCheck, answer_page, is_loopback
+from groundwire_server.error_body import Failed, failed
+from groundwire_server.host_check import HostCheck, is_loopback
 
 if TYPE_CHECKING:
     from groundwire_server.auth.oauth import AccessTokens
@@ -155,13 +159,11 @@ class Access:
         self._larger = dict(larger)
         self._pages = pages
         self._policy = policy or AccessPolicy.of(settings)
-        self._clients = ClientAddress(settings.trusted_proxies)
         self._authenticator = Authenticator(
             keys,
             must=self._policy.require_key,
             how=self._policy.how,
             pages=pages,
-            clients=self._clients,
             failures=failures or Failures(store),
             now=now,
             tokens=tokens,
@@ -170,6 +172,15 @@ class Access:
         self._rates = Rates(store, settings.requests_per_minute, settings.burst)
         self._count = count
         self._running = 0
+        proxied = ProxyHeadersMiddleware(cast("Any", self._log), list(settings.trusted_proxies))
+        self._logged = cast("ASGIApp", proxied)  # uvicorn's types of ASGI are its own
+        self._shared = CORSMiddleware(
+            self._enter,
+            allow_origins=settings.allowed_origins,
+            allow_methods=("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"),
+            allow_headers=("*",),
+            expose_headers=("*",),
+        )
         self.admission: Admission = Admission(_places(settings))
         """Who is let in."""
 
@@ -201,13 +212,17 @@ class Access:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        client, logs = self._clients.address(scope), self._settings.access_log
+        await self._logged(scope, receive, send)
+
+    async def _log(self, scope: Scope, receive: Receive, send: Send) -> None:
+        client, logs = client_address(scope), self._settings.access_log
         await with_access_log(self._open, scope, receive, send, client=client, logs=logs, count=self._count)
 
     async def _open(self, scope: Scope, receive: Receive, send: Send) -> None:
         origin = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"), None)
         if self._policy.hosts.opens_to(origin):
-            await answer_page(self._enter, scope, receive, send)
+            without_cookies = [(name, value) for name, value in scope["headers"] if name != b"cookie"]
+            await self._shared({**scope, "headers": without_cookies}, receive, send)
         else:
             await self._enter(scope, receive, send)
 
@@ -218,7 +233,7 @@ class Access:
                 await self._pass(scope, receive, send, None, {})
                 return
             await self._admit(scope, receive, send, headers)
-        except Refusal as refusal:
+        except Failed as refusal:
             await refuse(refusal, scope, receive, send)
 
     async def aclose(self) -> None:
@@ -235,16 +250,16 @@ class Access:
         fault = hosts.judge(headers.get("host"), headers.get("origin"))
         if fault == "name":
             text = "Unknown host name; the setting server.allowed_hosts lists the allowed ones."
-            raise Refusal(421, "wrong_host", text)
+            raise failed(421, "wrong_host", text)
         foreign = not hosts.opens_to(headers.get("origin")) and _is_of_a_page(scope, headers, self._pages)
         if fault == "page" or foreign:
             text = "Requests from other origins are refused; the setting server.allowed_origins lists the allowed ones."
-            raise Refusal(403, "foreign_page", text)
+            raise failed(403, "foreign_page", text)
         return headers
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
         if self._running >= self._settings.max_concurrent_requests:
-            raise Refusal(429, "busy", "The server is at its limit of concurrent requests.", retry_after=1.0)
+            raise failed(429, "busy", "The server is at its limit of concurrent requests.", retry_after=1.0)
         self._running += 1
         try:
             tenant = await self._authenticator.find(scope, headers)
@@ -253,7 +268,7 @@ class Access:
             check_encoding(scope, headers)
             if (declared_length(headers) or 0) > (limit := self._limit(scope)):
                 raise too_large(limit)
-            network = client_network(self._clients.address(scope))
+            network = client_network(client_address(scope))
             owner = tenant.id if tenant is not None else network
             CURRENT_TENANT.set(owner)
             self.admission.note(credential(scope["headers"]) or network.encode(), owner)
@@ -274,13 +289,13 @@ class Access:
             await self._pass(scope, receive, send, None, {})
             return
         if not tenant.operator and _is_below(scope["path"], _OPERATORS):
-            raise Refusal(403, "operators_only", "This requires an operator's key; see groundwire keys create.")
+            raise failed(403, "operators_only", "This requires an operator's key; see groundwire keys create.")
         share = _SUGGESTIONS_PER_SEARCH if scope["path"] == _SUGGESTIONS else 1
         try:
             more = await self._rates.take(tenant.key_id, tenant.limits, share)
         except StoreError:
             text = "The store of the rate limits does not respond."
-            raise Refusal(503, "no_store", text, retry_after=1.0) from None
+            raise failed(503, "no_store", text, retry_after=1.0) from None
         await self._pass(scope, receive, send, tenant, more)
 
     async def _pass(

@@ -87,26 +87,20 @@ class Upstream:
 
     @asynccontextmanager
     async def ask(
-        self,
-        method: str,
-        path: str,
-        headers: Mapping[str, str],
-        data: bytes | None = None,
-        query: str = "",
+        self, method: str, path: str, headers: Mapping[str, str], data: bytes | None = None
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Send a request and yield the response before its body is read.
 
         Args:
             method: The method.
-            path: The path below the base URL; one that starts with a slash is below the server's root.
+            path: The path with the query, below the base URL; one that starts with a slash is below the server's root.
             headers: The headers.
             data: The body.
-            query: The query.
 
         Raises:
             UpstreamRejected: the connection failed or timed out; with status 502 or 504.
         """
-        url = (self.root + path if path.startswith("/") else f"{self.base_url}/{path}") + (f"?{query}" if query else "")
+        url = self.root + path if path.startswith("/") else f"{self.base_url}/{path}"
         try:
             request = self._connected().request(
                 method, url, data=data, headers=CIMultiDict(headers), allow_redirects=False

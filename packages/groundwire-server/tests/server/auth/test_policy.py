@@ -14,6 +14,7 @@ from groundwire.settings import ServerSettings, Settings
 from groundwire.storage import MemoryStore
 from groundwire_server.api import build_mcp, build_proxy
 from groundwire_server.auth import Access, AccessPolicy, KeyFile, check_listening
+from groundwire_server.auth.authentication import client_address
 from groundwire_server.auth.keys import make_key
 from groundwire_server.client_disconnect import Message, Receive, Scope, Send
 from groundwire_server.host_check import is_loopback
@@ -97,4 +98,47 @@ async def test_clients_without_a_key_share_a_turn_with_all_addresses_of_their_ne
         }
         await access({**scope, "client": (address, 1)}, receive, send)
     assert owners == ["192.0.2.1", "192.0.2.2", "2001:db8::/64", "2001:db8::/64", "2001:db8:0:1::/64"]
+    await access.aclose()
+
+
+@pytest.mark.parametrize(
+    ("trusted", "peer", "said", "client"),
+    [
+        (["10.0.0.0/8"], "10.0.0.9", [], "10.0.0.9"),
+        (["10.0.0.0/8"], "10.0.0.9", [b"203.0.113.5"], "203.0.113.5"),
+        (["10.0.0.0/8"], "10.0.0.9", [b"1.2.3.4, 203.0.113.5, 10.0.0.8"], "203.0.113.5"),
+        (["10.0.0.0/8"], "10.0.0.9", [b"1.2.3.4", b"203.0.113.5"], "203.0.113.5"),
+        (["10.0.0.0/8"], "10.0.0.9", [b"10.0.0.7"], "10.0.0.7"),
+        (["10.0.0.0/8"], "10.0.0.1", [b"2001:db8::1, 10.0.0.2"], "2001:db8::1"),
+        (["10.0.0.0/8"], "203.0.113.9", [b"1.2.3.4"], "203.0.113.9"),
+        (["10.0.0.0/8"], "unix", [b"1.2.3.4"], "unix"),
+        (["10.0.0.1"], "10.0.0.1", [b"1.2.3.4, 10.0.0.2"], "10.0.0.2"),
+        (["10.0.0.0/8", "2001:db8::/32"], "2001:db8::9", [b"1.2.3.4"], "1.2.3.4"),
+        ([], "10.0.0.9", [b"1.2.3.4"], "10.0.0.9"),
+        (["10.0.0.0/8"], None, [b"1.2.3.4"], ""),
+    ],
+)
+async def test_whose_word_on_the_client_is_believed(
+    tmp_path: Path, trusted: list[str], peer: str | None, said: list[bytes], client: str
+) -> None:
+    clients: list[str] = []
+    logged: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        clients.append(client_address(scope))
+        await Response()(scope, receive, send)
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        pass
+
+    server = ServerSettings.model_validate({"trusted_proxies": trusted})
+    keys = KeyFile(tmp_path / "keys.json")
+    access = Access(app, server, keys, MemoryStore(), count=lambda facts: logged.append(facts.client))
+    headers = [(b"host", b"localhost"), *((b"x-forwarded-for", value) for value in said)]
+    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": headers}
+    await access({**scope, "client": None if peer is None else (peer, 1)}, receive, send)
+    assert (clients, logged) == ([client], [client])
     await access.aclose()
