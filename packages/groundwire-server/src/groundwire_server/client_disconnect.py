@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from groundwire.deadline import Timeout
 from groundwire.mcp_server.client_presence import PRESENCE, Presence
@@ -15,12 +17,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 __all__ = [
-    "ASGIApp",
-    "Message",
     "Outbox",
-    "Receive",
-    "Scope",
-    "Send",
     "TrackedSend",
     "answer_whole",
     "answer_with_events",
@@ -29,12 +26,6 @@ __all__ = [
     "until_done",
     "watched",
 ]
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class TrackedSend:
@@ -110,8 +101,8 @@ async def relay(response: ClientResponse, headers: Sequence[tuple[bytes, bytes]]
 
 
 async def answer_with_events(
-    work: Callable[[Outbox], Coroutine[Any, Any, Response | None]],
-    failed: Callable[[UpstreamRejected], bytes],
+    work: Callable[[Outbox], Coroutine[Any, Any, None]],
+    failed: Callable[[UpstreamRejected], bytes] | None,
     scope: Scope,
     receive: Receive,
     send: Send,
@@ -123,8 +114,8 @@ async def answer_with_events(
     """Send the events emitted by a coroutine; see `until_done`.
 
     Args:
-        work: Emits events. Until it has, it may also return a response, or raise UpstreamRejected, which becomes one.
-        failed: Makes the event for a failure after the first event.
+        work: Emits events. It may raise UpstreamRejected, which becomes the response if it has not emitted any.
+        failed: Makes the event for a failure after the first event; None where work emits it itself.
         scope: The connection.
         receive: Its receiving end.
         send: Its sending end.
@@ -145,7 +136,7 @@ async def answer_with_events(
             await send({"type": "http.response.start", "status": 200, "headers": raw})
         await send({"type": "http.response.body", "body": data, "more_body": True})
 
-    async def pass_on_events(task: asyncio.Task[Response | None]) -> None:
+    async def pass_on_events(task: asyncio.Task[None]) -> None:
         while True:
             outbox.changed.clear()
             if (data := outbox.take()) is not None:
@@ -169,15 +160,14 @@ async def answer_with_events(
             task.cancel()
             await asyncio.gather(task, return_exceptions=True)
         try:
-            response = task.result()
+            task.result()
         except UpstreamRejected as error:
-            if begun:
+            if not begun:
+                await error.response()(scope, receive, send)
+                return
+            if failed is not None:
                 await pass_on(failed(error))
-            response = error.response()
-        if begun:
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
-        elif response is not None:
-            await response(scope, receive, send)
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     await until_done(respond, scope, receive, send)
 

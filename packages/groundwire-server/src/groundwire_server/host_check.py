@@ -47,7 +47,9 @@ class HostCheck:
 
     @classmethod
     def of(cls, host: str, also: Collection[str] = (), origins: Collection[str] = ()) -> HostCheck:
-        """Return the check for a server that listens at `host`, with additional names and origins."""
+        """Return the check for a server that listens at `host`, with additional names, `*` for any, and origins."""
+        if "*" in also:
+            return cls(None, origins=origins)
         local = LOOPBACK if is_loopback(host) else frozenset({"localhost"})
         return cls(local | {host.lower()} | {name.lower() for name in also}, not is_loopback(host), origins)
 

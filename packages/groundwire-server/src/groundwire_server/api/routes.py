@@ -29,7 +29,7 @@ from groundwire_server.api.compat_searxng import (
 from groundwire_server.api.compat_sites import CrawlReply, MapReply, MapRequest, crawl_site, map_site
 from groundwire_server.api.context import AppContext, Caller
 from groundwire_server.api.drop_in_contents import ignored
-from groundwire_server.api.endpoint import Endpoint, Work, is_json, read_json
+from groundwire_server.api.endpoint import Endpoint, Work, is_json, read_json, read_query
 from groundwire_server.api.request_models import (
     AskRequest,
     JsonObject,
@@ -37,7 +37,6 @@ from groundwire_server.api.request_models import (
     PrepareQuery,
     ResolveRequest,
     SearchRequest,
-    ToolPath,
     ToolQuery,
     VerifyRequest,
 )
@@ -46,12 +45,9 @@ from groundwire_server.api.status import (
     Nothing,
     ProvidersReply,
     SessionCall,
-    SessionQuery,
     SessionReply,
-    SessionRequest,
     alive,
     providers,
-    read_nothing,
     read_session,
     ready,
     reset_session,
@@ -132,9 +128,7 @@ class Operation:
     bodies: Mapping[str, type[BaseModel]] = field(default_factory=dict)
     """The models of its request body by media type."""
     query: type[BaseModel] | None = None
-    """The model of its query string."""
-    parameters: type[BaseModel] | None = None
-    """The parameters of its path."""
+    """The model of its query string, with the parameters of its path."""
     replies: tuple[type[BaseModel], ...]
     """The model of a successful response."""
     failures: tuple[type[BaseModel], ...] = (Failure,)
@@ -173,11 +167,12 @@ def _served(context: AppContext) -> Mapping[str, Mapping[str, Any]]:
         return {"app": app, "bodies": {JSON: model}, "replies": (reply,)}
 
     def of_nothing(work: Work[Nothing], reply: type[BaseModel]) -> dict[str, Any]:
-        return {"app": Endpoint(context, read_nothing, work, default_seconds=_QUICK), "replies": (reply,)}
+        app = Endpoint(context, partial(read_query, Nothing), work, default_seconds=_QUICK)
+        return {"app": app, "replies": (reply,)}
 
     def of_session(work: Work[SessionCall]) -> dict[str, Any]:
         app = Endpoint(context, read_session, work, default_seconds=_QUICK)
-        return {"app": app, "parameters": SessionRequest, "query": SessionQuery, "replies": (SessionReply,)}
+        return {"app": app, "query": SessionCall, "replies": (SessionReply,)}
 
     searxng = Endpoint(context, read_searxng, search_searxng, default_seconds=searching, refuse=refuse_searxng)
     perplexity = of_body(search_perplexity, PerplexityRequest, searching, PerplexityReply)["app"]
@@ -195,7 +190,6 @@ def _served(context: AppContext) -> Mapping[str, Mapping[str, Any]]:
             "app": Endpoint(context, read_tool, call_tool, default_seconds=max(searching, reading), text=render_text),
             "bodies": {JSON: JsonObject},
             "query": ToolQuery,
-            "parameters": ToolPath,
             "replies": (WebSearchToolResult, OpenPageToolResult, LocalSearchToolResult),
         },
         "resolve": of_body(resolve, ResolveRequest, _QUICK, ResolveReply),

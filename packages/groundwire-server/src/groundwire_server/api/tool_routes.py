@@ -252,7 +252,7 @@ def read_tool(request: Request, body: bytes) -> ToolCall:
     if name not in get_args(ToolName):
         raise failed(404, "no_such_tool", f"There is no such tool; the tools are {', '.join(get_args(ToolName))}.")
     arguments = read_json(JsonObject, request, body).root
-    return ToolCall.model_construct(**read_query(ToolQuery, request).model_dump(), name=name, arguments=arguments)
+    return ToolCall.model_construct(**read_query(ToolQuery, request, name=name).model_dump(), arguments=arguments)
 
 
 def read_prepare(request: Request, body: bytes) -> PrepareCall:

@@ -9,13 +9,14 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from starlette.types import Scope
+
 from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.routing.daily_quota import DailyLimits
 from groundwire_server.auth.access_log import facts_of
 from groundwire_server.auth.error_response import Headers
 from groundwire_server.auth.keys import KeyFile, KeyLimits, KeyRecord, id_of, is_key_of
 from groundwire_server.auth.rate_limits import Failures
-from groundwire_server.client_disconnect import Scope
 from groundwire_server.error_body import Failed, failed
 
 if TYPE_CHECKING:

@@ -7,8 +7,9 @@ from collections.abc import Iterable
 from http import HTTPStatus
 from types import MappingProxyType
 
+from starlette.types import Message, Receive, Scope, Send
+
 from groundwire_server.auth.access_log import facts_of
-from groundwire_server.client_disconnect import Message, Receive, Scope, Send
 from groundwire_server.error_body import Failed
 
 __all__ = ["Headers", "raw_response", "refuse", "safe_headers", "sends_a_body"]

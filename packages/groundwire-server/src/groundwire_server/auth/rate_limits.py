@@ -9,11 +9,12 @@ from collections.abc import Callable, Iterable, Mapping
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from urllib.parse import unquote_to_bytes
 
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 from groundwire.deadline import Timeout
 from groundwire.storage.base import Pace, Store, StoreError
 from groundwire_server.auth.error_response import Headers, refuse, safe_headers, sends_a_body
 from groundwire_server.auth.keys import KeyLimits
-from groundwire_server.client_disconnect import ASGIApp, Message, Receive, Scope, Send
 from groundwire_server.error_body import Failed, failed
 
 __all__ = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import logging
 import re
 from collections.abc import Awaitable, Mapping
@@ -25,14 +26,15 @@ from groundwire.tools import web_tools
 from groundwire.web import Web
 from groundwire_server.auth.authentication import tenant_of
 from groundwire_server.client_disconnect import Outbox, TrackedSend, answer_whole, answer_with_events, relay, until_done
+from groundwire_server.error_body import Failed, Problem, failed
 from groundwire_server.openai.chat import ChatHandler
 from groundwire_server.openai.generate_content import GeminiHandler
 from groundwire_server.openai.handler import CONVERSATION_HEADERS, CompletionHandler, HandlerContext
 from groundwire_server.openai.messages import CountTokensHandler, MessagesHandler
 from groundwire_server.openai.ollama import OllamaChatHandler
 from groundwire_server.openai.responses import ResponsesHandler
-from groundwire_server.openai.upstream import Upstream, forwarded_headers, returned_headers
-from groundwire_server.request_json import JSON_HEADERS, UpstreamRejected, broken, parse_model_request, rejected
+from groundwire_server.openai.upstream import Upstream, broken, forwarded_headers, returned_headers
+from groundwire_server.request_json import JSON_HEADERS, UpstreamRejected, parse_model_request
 from groundwire_server.warning_header import warning_headers
 
 __all__ = ["Proxy"]
@@ -120,7 +122,7 @@ class Proxy:
         if not root:  # Ollama's command line looks there whether its server runs
             routes.append(Route("/", partial(self._forward, "/"), methods=["GET"]))
             self.beside += ("/",)
-        handlers_of_errors = {UpstreamRejected: _rejected, ClientDisconnect: _gone}
+        handlers_of_errors = {Failed: _failed, ClientDisconnect: _gone}
         self.app: Starlette = Starlette(routes=routes, exception_handlers=handlers_of_errors)
 
     async def aclose(self) -> None:
@@ -134,8 +136,8 @@ class Proxy:
                 return JSONResponse({"status": "ok"})
         except TimeoutError:
             return JSONResponse({"status": "error", "error": "The model server did not answer in time."}, 503)
-        except UpstreamRejected as error:
-            return JSONResponse({"status": "error", "error": error.message()}, 503)
+        except Failed as error:
+            return JSONResponse({"status": "error", "error": str(error)}, 503)
 
     async def _answer(self, handler: type[CompletionHandler], target: str, request: Request) -> ASGIApp:
         """Return what answers a request of an API, forwarded to `target`, which may have fields of its path."""
@@ -149,7 +151,7 @@ class Proxy:
             named = next((request.headers[name] for name in CONVERSATION_HEADERS if name in request.headers), "")
             answering = handler(self._context_of(request), body, headers, owner, named, target)
             await answering.begin()
-        except (GroundwireError, UpstreamRejected) as error:
+        except (GroundwireError, Failed) as error:
             return _failure(error, handler).response()
         if not answering.streams:
             return partial(answer_whole, _answer(answering))
@@ -175,7 +177,7 @@ class Proxy:
             request: The request.
 
         Raises:
-            UpstreamRejected: it is not allowed.
+            Failed: it is not allowed.
         """
         data = await request.body()
         headers = self._headers(request)
@@ -186,7 +188,7 @@ class Proxy:
             path = f"responses/{await conversations.upstream_id(stored[1])}{stored[2] or ''}"
         if self._key and "authorization" not in request.headers and not _harmless(request.method, path):
             text = f"The key of this server does not allow {request.method} {path[:80]}."
-            raise rejected(403, text, kind="invalid_request_error")
+            raise failed(403, "", text)
         return self._relay(request.method, _with_query(path, request), headers, data)
 
     def _relay(
@@ -208,11 +210,11 @@ class Proxy:
                     back = returned_headers(response.headers)
                     head = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in back.items()]
                     await relay(response, head, sending)
-            except UpstreamRejected as error:
+            except (UpstreamRejected, Failed) as error:
                 if not sending.begun:
                     await _failure(error, handler).response()(scope, receive, send)
                 else:  # too late for another status; the server closes the connection
-                    _logger.info("A response that was passed on was cut off: %s", error.message())
+                    _logger.info("A response that was passed on was cut off: %s", error)
 
         return partial(until_done, relaying)
 
@@ -248,7 +250,7 @@ def _owner(request: Request) -> str:
     return hashlib.sha256(f"{own}\n{key}".encode()).hexdigest()
 
 
-async def _rejected(_request: Request, error: Exception) -> Response:
+async def _failed(_request: Request, error: Exception) -> Response:
     return _failure(error).response()
 
 
@@ -281,15 +283,17 @@ async def _with_api_errors(handler: CompletionHandler, work: Awaitable[_T]) -> _
 
 def _failure(error: Exception, handler: type[CompletionHandler] = CompletionHandler) -> UpstreamRejected:
     """Return a failure as the client gets it: the model server's unchanged, the proxy's own in the API's format."""
-    if isinstance(error, GroundwireError):
-        param = error.field if isinstance(error, InvalidRequest) else ""
-        return UpstreamRejected(400, handler.error(str(error), param=param), JSON_HEADERS)
-    if not isinstance(error, UpstreamRejected):
+    if isinstance(error, UpstreamRejected):
+        theirs = object_of(parsed(error.body)).get("type") == "error"  # of a Messages API
+        if theirs or not handler.absent or error.status not in _ABSENT_STATUSES:
+            return error
+        failure = failed(error.status, "absent", handler.absent)
+    elif isinstance(error, Failed):
+        failure = error
+    elif isinstance(error, GroundwireError):
+        field = error.field if isinstance(error, InvalidRequest) else None
+        failure = Failed(400, Problem(code="", message=str(error), field=field))
+    else:
         _logger.error("An answer could not be read", exc_info=error)
-        error = broken("answered in an unexpected form")
-    if not error.is_upstreams and handler.has_own_errors:
-        return replace(error, body=handler.error(error.message(), error.status, kind="api_error"))
-    theirs = error.is_upstreams and object_of(parsed(error.body)).get("type") == "error"  # of a Messages API
-    if error.is_upstreams and handler.absent and error.status in _ABSENT_STATUSES and not theirs:
-        return UpstreamRejected(error.status, handler.error(handler.absent, kind="not_found_error"), JSON_HEADERS)
-    return error
+        failure = broken("answered in an unexpected form")
+    return UpstreamRejected(failure.status, json.dumps(handler.error(failure)).encode(), JSON_HEADERS)

@@ -101,6 +101,12 @@ async def test_a_key_opens_the_page_and_is_nowhere_in_it(house: House) -> None:
     assert "3 results" in await read(client, "/?q=reciprocal+rank+fusion")
 
 
+async def test_a_form_with_too_many_fields_is_refused(house: House) -> None:
+    client, data = await house.browser(), {f"field{number}": "x" for number in range(21)}
+    async with client.post("/sign-in", data=data, headers={"Origin": house.url}) as response:
+        assert (response.status, "has more than 20 fields" in await response.text()) == (400, True)
+
+
 async def test_a_cookie_over_tls_stays_on_tls(house: House) -> None:
     key, _ = house.key("tls")
     client = await house.browser()
