@@ -147,8 +147,8 @@ class Access:
         self._rates = Rates(store, settings.requests_per_minute, settings.burst)
         self._count = count
         self._running = 0
-        proxied = ProxyHeadersMiddleware(cast("Any", self._log), list(settings.trusted_proxies))
-        self._logged = cast("ASGIApp", proxied)  # uvicorn's types of ASGI are its own
+        trusted, log = list(settings.trusted_proxies), cast("Any", self._log)  # uvicorn's types of ASGI are its own
+        self._logged = cast("ASGIApp", ProxyHeadersMiddleware(log, trusted) if trusted else log)
         self._shared = CORSMiddleware(
             self._enter,
             allow_origins=settings.allowed_origins,
