@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine, MutableMapping, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from typing import TYPE_CHECKING, Any
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from groundwire.deadline import Timeout
 from groundwire.mcp_server.client_presence import PRESENCE, Presence
@@ -15,25 +17,15 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
 __all__ = [
-    "ASGIApp",
-    "Message",
     "Outbox",
-    "Receive",
-    "Scope",
-    "Send",
     "TrackedSend",
     "answer_whole",
     "answer_with_events",
+    "never",
     "relay",
     "until_done",
     "watched",
 ]
-
-Scope = MutableMapping[str, Any]
-Message = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[Message]]
-Send = Callable[[Message], Awaitable[None]]
-ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class TrackedSend:
@@ -92,12 +84,12 @@ class Outbox:
 
 
 async def answer_whole(work: Coroutine[Any, Any, Response], scope: Scope, receive: Receive, send: Send) -> None:
-    """Send the response produced by a coroutine; it is canceled when the client disconnects."""
+    """Send the response produced by a coroutine; see `until_done`."""
 
-    async def respond() -> None:
+    async def respond(scope: Scope, receive: Receive, send: Send) -> None:
         await (await work)(scope, receive, send)
 
-    await _while_connected(respond(), receive)
+    await until_done(respond, scope, receive, send)
 
 
 async def relay(response: ClientResponse, headers: Sequence[tuple[bytes, bytes]], send: Send) -> None:
@@ -109,8 +101,8 @@ async def relay(response: ClientResponse, headers: Sequence[tuple[bytes, bytes]]
 
 
 async def answer_with_events(
-    work: Callable[[Outbox], Coroutine[Any, Any, Response | None]],
-    failed: Callable[[UpstreamRejected], bytes],
+    work: Callable[[Outbox], Coroutine[Any, Any, None]],
+    failed: Callable[[UpstreamRejected], bytes] | None,
     scope: Scope,
     receive: Receive,
     send: Send,
@@ -119,11 +111,11 @@ async def answer_with_events(
     media_type: str = "text/event-stream; charset=utf-8",
     idle: Callable[[], bytes] = lambda: b": searching\n\n",
 ) -> None:
-    """Send the events emitted by a coroutine; it is canceled when the client disconnects.
+    """Send the events emitted by a coroutine; see `until_done`.
 
     Args:
-        work: Emits events. Until it has, it may also return a response, or raise UpstreamRejected, which becomes one.
-        failed: Makes the event for a failure after the first event.
+        work: Emits events. It may raise UpstreamRejected, which becomes the response if it has not emitted any.
+        failed: Makes the event for a failure after the first event; None where work emits it itself.
         scope: The connection.
         receive: Its receiving end.
         send: Its sending end.
@@ -131,32 +123,26 @@ async def answer_with_events(
         media_type: The media type of the stream.
         idle: Returns what is sent then, which the client ignores.
     """
-    default_headers = ((b"content-type", media_type.encode()), (b"cache-control", b"no-cache"))
     outbox = Outbox()
-    task = asyncio.create_task(work(outbox))
-    watcher = asyncio.create_task(_until_gone(receive))
     begun = False
 
     async def pass_on(data: bytes) -> None:
         nonlocal begun
         if not begun:
             begun = True
-            extra = [(name.lower().encode("latin-1"), value) for name, value in outbox.headers.items()]
-            more = [(name, value.encode("latin-1")) for name, value in extra if name not in dict(default_headers)]
-            await send({"type": "http.response.start", "status": 200, "headers": [*default_headers, *more]})
+            headers = {"content-type": media_type, "cache-control": "no-cache"}
+            headers = {name.lower(): value for name, value in outbox.headers.items()} | headers
+            raw = [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers.items()]
+            await send({"type": "http.response.start", "status": 200, "headers": raw})
         await send({"type": "http.response.body", "body": data, "more_body": True})
 
-    for future in (task, watcher):
-        future.add_done_callback(lambda _: outbox.changed.set())
-    try:
+    async def pass_on_events(task: asyncio.Task[None]) -> None:
         while True:
             outbox.changed.clear()
             if (data := outbox.take()) is not None:
                 await pass_on(data)
-            elif watcher.done():
-                return
             elif task.done():
-                break
+                return
             else:
                 try:
                     async with asyncio.timeout(keep_alive):
@@ -164,66 +150,50 @@ async def answer_with_events(
                 except TimeoutError:
                     if begun:
                         await pass_on(idle())
+
+    async def respond(scope: Scope, receive: Receive, send: Send) -> None:
+        task = asyncio.create_task(work(outbox))
+        task.add_done_callback(lambda _: outbox.changed.set())
         try:
-            response = task.result()
+            await pass_on_events(task)
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+        try:
+            task.result()
         except UpstreamRejected as error:
-            response = None
-            if begun:
+            if not begun:
+                await error.response()(scope, receive, send)
+                return
+            if failed is not None:
                 await pass_on(failed(error))
-            else:
-                from starlette.responses import Response
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
-                response = Response(error.body, error.status, dict(error.headers))
-        if begun:
-            await send({"type": "http.response.body", "body": b"", "more_body": False})
-        elif response is not None:
-            await response(scope, receive, send)
-    finally:
-        await _end(task, watcher)
+    await until_done(respond, scope, receive, send)
 
 
-async def until_done(app: ASGIApp, scope: Scope, receive: Receive, send: Send, *, has_read: bool = False) -> None:
-    """Run an application until it is done, or until the client disconnects after the request was read.
+async def until_done(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
+    """Run an application until it is done; it is canceled when the client disconnects.
+
+    What it raises as it ends for a client that has gone is not reported.
 
     Args:
         app: The application.
-        scope: The connection.
+        scope: The connection, whose request was read.
         receive: Its receiving end.
         send: Its sending end.
-        has_read: Whether the whole request was read before.
-    """
-    request_end = asyncio.Event()
-    if has_read:
-        request_end.set()
-
-    async def receiving() -> Message:
-        if request_end.is_set():
-            await asyncio.Event().wait()  # the watch below has the connection from here on
-        message = await receive()
-        if message["type"] == "http.disconnect" or not message.get("more_body", False):
-            request_end.set()
-        return message
-
-    await _while_connected(app(scope, receiving, send), receive, request_end)
-
-
-async def _while_connected(work: Awaitable[None], receive: Receive, after: asyncio.Event | None = None) -> None:
-    """Await work, which is canceled when the client disconnects; nothing is received before an event.
-
-    What work raises as it ends for a client that has gone is not reported.
     """
     working = Timeout(None)
 
     async def watch() -> None:
-        if after is not None:
-            await after.wait()
-        await _until_gone(receive)
+        while (await receive())["type"] != "http.disconnect":
+            pass
         working.expire()
 
     watcher = asyncio.create_task(watch())
     try:
         with working:
-            await work
+            await app(scope, never, send)
     except Exception:
         if not working.expired:
             raise
@@ -231,15 +201,10 @@ async def _while_connected(work: Awaitable[None], receive: Receive, after: async
         watcher.cancel()
 
 
-async def _until_gone(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
-
-
-async def _end(*tasks: asyncio.Future[Any]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+async def never() -> Message:
+    """Receive nothing: the request was read, and another task waits for its client to disconnect."""
+    await asyncio.Event().wait()
+    raise AssertionError("the event is never set")
 
 
 def watched(app: ASGIApp) -> ASGIApp:

@@ -8,15 +8,12 @@ here (DNS rebinding) it could even read the answers. So a server looks at Host a
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, MutableMapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
-from typing import TYPE_CHECKING, Any, Final, Literal
+from typing import Final, Literal
 
-if TYPE_CHECKING:
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
-__all__ = ["LOOPBACK", "HostCheck", "answer_page", "is_loopback"]
+__all__ = ["LOOPBACK", "HostCheck", "is_loopback"]
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 """The loopback names of this machine."""
@@ -50,7 +47,9 @@ class HostCheck:
 
     @classmethod
     def of(cls, host: str, also: Collection[str] = (), origins: Collection[str] = ()) -> HostCheck:
-        """Return the check for a server that listens at `host`, with additional names and origins."""
+        """Return the check for a server that listens at `host`, with additional names, `*` for any, and origins."""
+        if "*" in also:
+            return cls(None, origins=origins)
         local = LOOPBACK if is_loopback(host) else frozenset({"localhost"})
         return cls(local | {host.lower()} | {name.lower() for name in also}, not is_loopback(host), origins)
 
@@ -99,29 +98,3 @@ def _address(host: str) -> IPv4Address | IPv6Address | None:
         return ip_address(host)
     except ValueError:
         return None
-
-
-async def answer_page(app: ASGIApp, scope: Scope, receive: Receive, send: Send) -> None:
-    """Pass on a request from an allowed origin, without its cookies, with the CORS headers in the response.
-
-    A preflight (https://fetch.spec.whatwg.org/#cors-preflight-request) is answered here.
-    """
-    headers = dict(scope["headers"])
-    more = [(b"access-control-allow-origin", headers.get(b"origin", b"")), (b"vary", b"Origin")]
-    if scope["method"] == "OPTIONS" and b"access-control-request-method" in headers:
-        allowed_headers = headers.get(b"access-control-request-headers", b"")
-        more += [(b"access-control-allow-methods", b"GET, HEAD, POST, PUT, PATCH, DELETE")]
-        more += [(b"access-control-allow-headers", allowed_headers), (b"access-control-max-age", b"600")]
-        await send({"type": "http.response.start", "status": 204, "headers": more})
-        await send({"type": "http.response.body", "body": b""})
-        return
-    more.append((b"access-control-expose-headers", b"*"))
-
-    async def sending(message: MutableMapping[str, Any]) -> None:
-        if message["type"] == "http.response.start":
-            others = [(name, value) for name, value in message.get("headers", ()) if name.lower() not in dict(more)]
-            message = {**message, "headers": [*others, *more]}
-        await send(message)
-
-    inner = [(name, value) for name, value in scope["headers"] if name.lower() != b"cookie"]
-    await app({**scope, "headers": inner}, receive, sending)

@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any, Final
 
 from pydantic_core import from_json, to_json
+from starlette.responses import Response
 
 from groundwire.errors import InvalidRequest
 
@@ -20,11 +21,8 @@ __all__ = [
     "JSON_HEADERS",
     "MAX_VALUES",
     "UpstreamRejected",
-    "broken",
     "check_json",
-    "error_body",
     "parse_model_request",
-    "rejected",
     "write_json",
 ]
 
@@ -34,7 +32,7 @@ JSON_HEADERS: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 
 @dataclass(eq=False)
 class UpstreamRejected(Exception):
-    """The model server failed or did not respond; the client gets its error unchanged."""
+    """The model server failed, and the client gets its error unchanged; or one in the format of its API."""
 
     status: int
     """The HTTP status."""
@@ -42,8 +40,6 @@ class UpstreamRejected(Exception):
     """The body."""
     headers: Mapping[str, str] = field(default_factory=dict)
     """The headers for the client."""
-    is_upstreams: bool = False
-    """Whether it is the model server's own response, unchanged."""
 
     def message(self) -> str:
         """Return the message, for an error event or a log."""
@@ -54,24 +50,9 @@ class UpstreamRejected(Exception):
         error = value.get("error", value) if isinstance(value, dict) else value
         return str(error.get("message", error) if isinstance(error, dict) else error)[:300]
 
-
-def error_body(message: str, *, kind: str = "invalid_request_error", code: str = "", param: str | None = None) -> bytes:
-    """Return an error in OpenAI's form."""
-    return json.dumps({"error": {"message": message, "type": kind, "param": param, "code": code or None}}).encode()
-
-
-def rejected(status: int, message: str, *, kind: str = "upstream_error", code: str = "") -> UpstreamRejected:
-    """Return the proxy's own failure, with an error in OpenAI's form."""
-    return UpstreamRejected(status, error_body(message, kind=kind, code=code), JSON_HEADERS)
-
-
-def broken(what: str) -> UpstreamRejected:
-    """Return the failure for an unusable response of a model server.
-
-    Args:
-        what: What it did, such as `sent an event that is not JSON`.
-    """
-    return rejected(502, f"The model server {what}.", code="upstream_broken")
+    def response(self) -> Response:
+        """Return the client's response."""
+        return Response(self.body, self.status, dict(self.headers))
 
 
 MAX_VALUES: Final = 20_000

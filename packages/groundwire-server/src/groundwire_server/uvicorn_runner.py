@@ -14,10 +14,10 @@ import logging
 import re
 import signal
 import socket
-import sys
 import time
 from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import uvicorn
@@ -502,18 +502,13 @@ async def run(
             await asyncio.sleep(_STEP)
         first_signal.set()
 
-    handled: list[signal.Signals] = []
-    with suppress(NotImplementedError, RuntimeError):
-        if sys.platform != "win32":
-            loop.add_signal_handler(signal.SIGHUP, hang_up)
-            handled.append(signal.SIGHUP)
-        if retire is not None:
-            loop.add_signal_handler(RETIRE, leave)
-            handled.append(RETIRE)
-    for number in _STOP:
-        with suppress(NotImplementedError, RuntimeError):  # Windows, or not the main thread
-            loop.add_signal_handler(number, stop, number)
-            handled.append(number)
+    handlers: dict[int, Callable[[], None]] = {number: partial(stop, number) for number in _STOP}
+    handlers[signal.SIGHUP] = hang_up
+    if retire is not None:
+        handlers[RETIRE] = leave
+    with suppress(RuntimeError):  # not the main thread
+        for number, handler in handlers.items():
+            loop.add_signal_handler(number, handler)
     serving = asyncio.create_task(server.serve(sockets=[listener]))
     ending = asyncio.gather(
         end_when_left(),
@@ -525,7 +520,7 @@ async def run(
     finally:
         ending.cancel()
         await asyncio.gather(ending, return_exceptions=True)
-        for number in handled:
+        for number in handlers:
             loop.remove_signal_handler(number)
         gc.unfreeze()
     return came[0] if came else 0

@@ -10,12 +10,12 @@ from contextlib import asynccontextmanager
 from typing import Any
 
 import pytest
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from components.held import Held
 from groundwire import Settings
 from groundwire.testing.http_messages import Recorded
 from groundwire_server.api import Gateway, build_gateway
-from groundwire_server.client_disconnect import ASGIApp, Receive, Scope, Send
 from groundwire_server.uvicorn_runner import RETIRE, bounded, listen, run
 from world import World
 

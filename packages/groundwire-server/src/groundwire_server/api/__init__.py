@@ -8,7 +8,8 @@ from urllib.parse import urlsplit
 from groundwire.settings import Settings, load
 from groundwire_server.api.app import Gateway, build_app
 from groundwire_server.api.context import AppContext
-from groundwire_server.api.mounts import Mount, mcp_mounts, openai_mounts
+from groundwire_server.api.mcp_http import mcp_mounts
+from groundwire_server.api.mounts import Mount, openai_mounts
 from groundwire_server.api.peers import Peers
 from groundwire_server.auth import KeyFile
 

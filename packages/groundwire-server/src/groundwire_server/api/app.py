@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import cache, partial
 from typing import Final, Self
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
+from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from groundwire.errors import ConfigurationError
@@ -23,18 +24,18 @@ from groundwire.hints import METHODS, NEWS
 from groundwire.settings import Settings
 from groundwire.telemetry import Metrics
 from groundwire.web import Web
+from groundwire_server.api.compat_apis import FORMS
 from groundwire_server.api.context import AppContext, Requests, Scrape, Traffic
 from groundwire_server.api.drop_in_contents import with_reasons
 from groundwire_server.api.endpoint import Endpoint
-from groundwire_server.api.error_body import failed, internal
 from groundwire_server.api.mounts import LARGEST_MODEL_REQUEST, Mount, SignedIn
 from groundwire_server.api.openapi import openapi
 from groundwire_server.api.peers import Peers
-from groundwire_server.api.routes import JSON, Dispatch, Operation, operations
-from groundwire_server.auth import Access, AccessPolicy, KeyFile, check_listening, key_file_of
+from groundwire_server.api.routes import JSON, Operation, operations
+from groundwire_server.auth import Access, KeyFile, check_listening, key_file_of
 from groundwire_server.auth.admission import Admission
 from groundwire_server.auth.authentication import HOW
-from groundwire_server.client_disconnect import TrackedSend
+from groundwire_server.error_body import failed, internal
 
 __all__ = ["Gateway", "build_app", "differences"]
 
@@ -50,7 +51,7 @@ def _routes(
         by_path.setdefault(operation.path, {})[operation.method] = operation.app
     drop_ins = {path: {"POST": by_path[own]["POST"]} for path, own in _DROP_INS.items() if own in by_path}
     for path, apps in (by_path | drop_ins).items():
-        yield Route(path, Dispatch(partial(_by_method, apps)), methods=list(apps))
+        yield Route(path, partial(_by_method, apps), methods=list(apps))
     for mount in mounts:
         yield from (Route(mount.path, mount.app), Route(f"{mount.path}/{{path:path}}", mount.app))
     if rest_api:
@@ -66,7 +67,7 @@ def _routes(
         yield Route("/metrics", scrape.show, methods=["GET"])
 
 
-def _by_method(apps: Mapping[str, ASGIApp], request: Request) -> ASGIApp:
+async def _by_method(apps: Mapping[str, ASGIApp], request: Request) -> ASGIApp:
     """Return the endpoint of a method; HEAD is a GET whose body the server omits."""
     return apps["GET" if request.method == "HEAD" else request.method]
 
@@ -82,12 +83,7 @@ _PATHS: Final[Mapping[str, str]] = {
     "tools": "/v1/tools",
 }
 """Where an operation is, by names that people know."""
-_DROP_INS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("/extract", "/contents", "/v1/scrape", "/v2/scrape"), "/v1/pages"),
-    "/v2/search": "/v1/search",
-    "/answer": "/v1/ask",
-    **dict.fromkeys(("/v1/map", "/v2/map"), "/map"),
-}
+_DROP_INS: Final[Mapping[str, str]] = {path: form.ours for path, form in FORMS.items() if form.ours}
 """Paths of other APIs, with ours."""
 _ABSENT: Final[Mapping[str, str]] = with_reasons("absent")
 """Other APIs' features that do not exist here, by the first part of their paths or two, with what to use."""
@@ -95,6 +91,8 @@ _ABSENT: Final[Mapping[str, str]] = with_reasons("absent")
 
 class _Direct:
     """Sends requests for operations at fixed paths to their endpoints, without Starlette's layers in between.
+
+    It redirects SearXNG's clients from `/` to `/search`, as SearXNG does.
 
     Args:
         app: The application, which answers all others.
@@ -111,34 +109,14 @@ class _Direct:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Forward a request."""
-        direct = scope["type"] == "http" and not scope.get("root_path")
-        endpoint = self._endpoints.get((scope["method"], scope["path"])) if direct else None
-        if endpoint is None:
-            await self._app(scope, receive, send)
-            return
-        sending = TrackedSend(send)
-        try:
-            await endpoint(scope, receive, sending)
-        except Exception:
-            if not sending.begun:
-                await internal().response()(scope, receive, send)
-            raise  # the server logs it
-
-
-class _AtTheRoot:
-    """Redirects SearXNG's clients from `/` to `/search`, as SearXNG does."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Forward a request."""
+        app = self._app
+        if scope["type"] == "http" and not scope.get("root_path"):
+            app = self._endpoints.get((scope["method"], scope["path"]), self._app)
         if scope["type"] == "http" and scope["path"] == "/" and scope["method"] in ("GET", "HEAD"):
             request = Request(scope)
             if request.query_params.get("format") == "json" and "q" in request.query_params:
-                await RedirectResponse(f"/search?{request.url.query}", 308)(scope, receive, send)
-                return
-        await self._app(scope, receive, send)
+                app = RedirectResponse(f"/search?{request.url.query}", 308)
+        await app(scope, receive, send)
 
 
 _MODEL_PATHS: Final = (
@@ -222,7 +200,7 @@ class Gateway:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle an ASGI connection."""
         if scope["type"] == "lifespan":
-            await self._live(receive, send)
+            await Router(lifespan=self._lifespan)(scope, receive, send)
         elif scope["type"] == "http":
             await self._access(scope, receive, _parting(send, self.traffic))
         else:
@@ -269,20 +247,10 @@ class Gateway:
         finally:
             await self._owned.aclose()
 
-    async def _live(self, receive: Receive, send: Send) -> None:
-        """Handle the server's lifespan events (https://asgi.readthedocs.io/en/latest/specs/lifespan.html)."""
-        await receive()
-        try:
-            await self.start()
-        except Exception as error:
-            await send({"type": "lifespan.startup.failed", "message": str(error)})
-            raise
-        await send({"type": "lifespan.startup.complete"})
-        await receive()
-        try:
-            await self.aclose()
-        finally:
-            await send({"type": "lifespan.shutdown.complete"})
+    @asynccontextmanager
+    async def _lifespan(self, _app: object) -> AsyncIterator[None]:
+        async with self:
+            yield
 
 
 def _parting(send: Send, traffic: Traffic) -> Send:
@@ -370,11 +338,12 @@ def build_app(
     if rest_api:
         larger["/v1/prepare"] = LARGEST_MODEL_REQUEST
     access = Access(
-        _Direct(_AtTheRoot(app), described) if rest_api else app,
+        ServerErrorMiddleware(_Direct(app, described), handler=_failed) if rest_api else app,
         web.settings.server,
         keys,
         web.store,
-        policy=AccessPolicy.of(settings.server, host, how=how),
+        host=host,
+        how=how,
         larger=larger,
         pages=pages,
         tokens=tokens,

@@ -15,26 +15,22 @@ import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
 from pydantic import ConfigDict, Field, ValidationError, model_validator
 
 from groundwire.errors import InvalidRequest
-from groundwire.models import SearchResponse, SearchResult, TimeRange
+from groundwire.models import SearchResponse, SearchResult
 from groundwire.models.argument_names import SEARCH, argument_hint, recent, translated
-from groundwire.web import Web
 from groundwire_server.api.context import Caller
 from groundwire_server.api.drop_in_contents import DROP_INS, ignored, without_days
-from groundwire_server.api.error_body import ApiModel, failed, invalid
 from groundwire_server.api.request_models import ApiRequest, SearchRequest, Tokens, WholeNumber, Words
+from groundwire_server.error_body import ApiModel, failed, invalid
 
 __all__ = [
-    "DROP_IN_PATHS",
-    "FIRECRAWL_PATHS",
-    "SHAPES",
-    "TEXT_ERROR_PATHS",
+    "FORMS",
     "PerplexityReply",
     "PerplexityRequest",
     "ResponseForm",
@@ -44,15 +40,17 @@ __all__ = [
 
 _CHARACTERS = 4  # of a token, on average
 _DAY = r"^(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/[12][0-9]{3}$"
-_TIME_RANGES: Final[Mapping[str, TimeRange]] = {"hour": "d", "day": "d", "week": "w", "month": "m", "year": "y"}
-
-_PERPLEXITYS: Final[Mapping[str, str]] = {
-    **dict.fromkeys(("allowed_domains", "blocked_domains"), "search_domain_filter"),
-    "time_range": "search_recency_filter",
-    "published_after": "search_after_date_filter",
-    "published_before": "search_before_date_filter",
-    "language": "search_language_filter",
-}
+_FILTERS: Final = frozenset(
+    {
+        "country",
+        "search_domain_filter",
+        "search_language_filter",
+        "search_recency_filter",
+        "search_after_date_filter",
+        "search_before_date_filter",
+    }
+)
+"""Perplexity's names of arguments that every search has."""
 
 _Day = Annotated[str, Field(pattern=_DAY)]
 _Domain = Annotated[str, Field(max_length=254, pattern=r"^-?\.?[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?$")]
@@ -110,8 +108,6 @@ class PerplexityRequest(ApiRequest):
             raise ValueError("search_domain_filter: either allow domains or, with a - before each, block them")
         if self.search_recency_filter and (self.search_after_date_filter or self.search_before_date_filter):
             raise ValueError("search_recency_filter cannot be combined with days")
-        for name in ("search_after_date_filter", "search_before_date_filter"):
-            _date(name, getattr(self, name))
         return self
 
 
@@ -164,11 +160,11 @@ def with_notice(response: SearchResponse) -> Sequence[SearchResult]:
 async def search_perplexity(caller: Caller, request: PerplexityRequest) -> PerplexityReply:
     """Search for a client of Perplexity."""
     queries = (request.query,) if isinstance(request.query, str) else request.query
-    others = _of_other_apis(request)
+    arguments = {**_search_arguments(request), "limit": request.max_results, "timeout": request.timeout}
     web = caller.session(request.session)
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(_search(web, query, request, others)) for query in dict.fromkeys(queries)]
+            tasks = [group.create_task(web.search(query, **arguments)) for query in dict.fromkeys(queries)]
     except BaseExceptionGroup as errors:  # a query that failed must not look like one without results
         raise errors.exceptions[0] from None
     responses = [task.result() for task in tasks]
@@ -187,8 +183,8 @@ async def search_perplexity(caller: Caller, request: PerplexityRequest) -> Perpl
 _OF_THE_KEY = frozenset({"api_key", "apiKey"})  # old clients send it in the body; the key that counts is in a header
 
 
-def _of_other_apis(request: PerplexityRequest) -> dict[str, Any]:
-    """Return the arguments of `Web.search` that a request has under names of other APIs.
+def _search_arguments(request: PerplexityRequest) -> dict[str, Any]:
+    """Return the other arguments of `Web.search` that a request has, under names of any API.
 
     Raises:
         InvalidRequest: an argument asks for something that does not exist, is given twice, or is of no API.
@@ -196,19 +192,18 @@ def _of_other_apis(request: PerplexityRequest) -> dict[str, Any]:
     """
     plain: dict[str, Any] = {}
     own: set[str] = set()
+    fields = type(request).model_fields.keys() - _FILTERS
     for name, value in recent(without_days(request.sent_members), SEARCH).items():
-        if meant := translated(name, value, request.other_names, type(request).model_fields):
+        if meant := translated(name, value, request.other_names, fields):
             duplicates = own & meant.keys()
             own |= meant.keys()
         else:
-            meant = translated(name, value, SEARCH, SearchRequest.model_fields)
+            meant = translated(name, _filter_value(name, value), SEARCH, SearchRequest.model_fields)
             if meant is None and name not in _OF_THE_KEY:
                 hint = argument_hint(name, (*SEARCH, *SEARCH.values()), SEARCH) or "; /openapi.json lists the arguments"
                 raise InvalidRequest(name, "is not supported", f"{hint[2].upper()}{hint[3:]}.".replace("?.", "?"))
             meant = meant or {}
-            duplicates = {
-                right for right in meant if right in plain or getattr(request, _PERPLEXITYS.get(right, ""), None)
-            }
+            duplicates = plain.keys() & meant.keys()
             plain |= meant
         if duplicates:
             raise InvalidRequest(name, "means the same as another argument", "Pass only one of them.")
@@ -219,36 +214,12 @@ def _of_other_apis(request: PerplexityRequest) -> dict[str, Any]:
     return checked.model_dump(include=set(plain))
 
 
-async def _search(web: Web, query: str, request: PerplexityRequest, others: Mapping[str, Any]) -> SearchResponse:
-    domains = request.search_domain_filter or ()
-    languages = request.search_language_filter or ()
-    arguments = {
-        "limit": request.max_results,
-        "allowed_domains": [domain for domain in domains if not domain.startswith("-")],
-        "blocked_domains": [domain[1:] for domain in domains if domain.startswith("-")],
-        "time_range": _TIME_RANGES[request.search_recency_filter] if request.search_recency_filter else "all",
-        "published_after": _date("search_after_date_filter", request.search_after_date_filter),
-        "published_before": _date("search_before_date_filter", request.search_before_date_filter),
-        "language": languages[0] if len(languages) == 1 else None,
-        "region": request.country,
-        "timeout": request.timeout,
-    }
-    return await web.search(query, **{**arguments, **others})
-
-
-def _date(name: str, text: str | None) -> date | None:
-    """Return a day that is written month/day/year.
-
-    Raises:
-        ValueError: the date does not exist.
-    """
-    if text is None:
-        return None
-    month, day, year = map(int, text.split("/"))
-    try:
-        return date(year, month, day)
-    except ValueError:
-        raise ValueError(f"{name}: {text} is not a date") from None
+def _filter_value(name: str, value: Any) -> Any:
+    """Return a value of Perplexity's as others have it: domains without a leading dot, and at most one language."""
+    if name == "search_domain_filter" and isinstance(value, list):
+        return [re.sub(r"^(-?)\.", r"\1", domain) for domain in value]
+    several = name == "search_language_filter" and isinstance(value, list) and len(value) != 1
+    return None if several else value
 
 
 def _merged(by_query: Iterable[Sequence[SearchResult]]) -> Iterator[SearchResult]:
@@ -293,44 +264,36 @@ def _cut(text: str, room: int) -> str:
 class ResponseForm:
     """The JSON form of another API's response."""
 
-    rows: str
-    """The member with the results or pages; dots lead into objects."""
-    fields: Mapping[str, str]
+    ours: str = ""
+    """Our path that answers, if it is not the same."""
+    rows: str = ""
+    """The member with the results or pages; dots lead into objects. Empty for the usual response."""
+    fields: Mapping[str, str] = field(default_factory=dict)
     """Our field of each of its members."""
     failed: str = ""
     """The member with the pages that could not be read."""
-    constants: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    constants: Mapping[str, object] = field(default_factory=dict)
     """Members that are always the same."""
     is_one: bool = False
     """Whether a single page is an object, not a list of one."""
-    defaults: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+    defaults: Mapping[str, object] = field(default_factory=dict)
     """Arguments of a request for pages that says nothing of its part or size."""
     adds: bool = False
     """Whether the rows are added to the usual response."""
+    text_errors: bool = False
+    """Whether clients, those of Firecrawl and Exa, take `error` for a message; else it is in `detail.error`, too."""
+    milliseconds: bool = False
+    """Whether clients write `timeout` in milliseconds."""
 
 
-def _shapes() -> Iterator[tuple[str, ResponseForm]]:
-    fields = {"id": "url", "url": "url", "title": "title"}
-    yield "/answer", ResponseForm(rows="citations", fields=fields, adds=True)  # Exa
+def _forms() -> Iterator[tuple[str, ResponseForm]]:
     for row in DROP_INS["form"]:
         form = ResponseForm(**{name: value for name, value in row.items() if name != "paths"})
         yield from dict.fromkeys(row["paths"], form).items()
 
 
-SHAPES: Mapping[str, ResponseForm] = MappingProxyType(dict(_shapes()))
-"""The response at the paths of other APIs: Tavily, Exa, and Firecrawl."""
-
-
-DROP_IN_PATHS = frozenset(SHAPES) | {"/search", "/map", "/v1/map", "/v2/map", "/crawl"}
-"""The paths whose clients are those of other APIs; their errors are in `detail.error`, too, as Tavily's are."""
-
-
-FIRECRAWL_PATHS = frozenset(("/v1/map", "/v2/map", "/v1/scrape", "/v2/scrape", "/v2/search"))
-"""The paths whose clients write `timeout` in milliseconds."""
-
-
-TEXT_ERROR_PATHS = FIRECRAWL_PATHS | {"/answer", "/contents"}
-"""The paths whose clients, those of Firecrawl and Exa, take `error` for a message."""
+FORMS: Final[Mapping[str, ResponseForm]] = MappingProxyType(dict(_forms()))
+"""What the clients at the paths of other APIs read: Perplexity, Tavily, Exa, and Firecrawl."""
 
 
 def shaped(response: Mapping[str, Any], shape: ResponseForm) -> dict[str, Any]:

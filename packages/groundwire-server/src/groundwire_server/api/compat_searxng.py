@@ -9,18 +9,18 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from typing import ClassVar, Final, Literal
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, urlparse
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.requests import Request
 from starlette.responses import Response
 
-from groundwire.models import MAX_PAGE, Attempt, SafeSearch, SearchResponse, SearchResult, SearchSource, TimeRange
+from groundwire.models import MAX_PAGE, SafeSearch, SearchResponse, SearchResult, SearchSource, TimeRange
 from groundwire.web import Web
 from groundwire_server.api.compat_apis import with_notice
 from groundwire_server.api.context import Caller
-from groundwire_server.api.error_body import ApiModel, Failed, Problem, failed
 from groundwire_server.api.request_models import Words
+from groundwire_server.error_body import ApiModel, Failed, Problem, failed
 
 __all__ = ["SearxngFailure", "SearxngReply", "SearxngRequest", "read_searxng", "refuse_searxng", "search_searxng"]
 
@@ -234,7 +234,6 @@ def _language(text: str) -> tuple[str | None, str | None]:
 
 def _row(row: SearchResult, place: int, category: str) -> SearxngResult:
     engines = tuple(_engines(row.source)) or ("groundwire",)
-    parts = _split(row.url)
     return SearxngResult(
         url=row.url,
         title=row.title,
@@ -244,17 +243,9 @@ def _row(row: SearchResult, place: int, category: str) -> SearxngResult:
         positions=(place,),
         score=1.0 / place,
         category=category,
-        parsed_url=(parts[0], parts[1], parts[2], "", parts[3], parts[4]),
+        parsed_url=urlparse(row.url),
         publishedDate=f"{row.published}T00:00:00" if row.published and len(row.published) == 10 else row.published,
     )
-
-
-def _split(url: str) -> tuple[str, str, str, str, str]:
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return "", "", url, "", ""
-    return parts.scheme, parts.netloc, parts.path, parts.query, parts.fragment
 
 
 def _engines(source: str) -> Iterator[str]:
@@ -267,8 +258,4 @@ def _engines(source: str) -> Iterator[str]:
 def _unresponsive(response: SearchResponse) -> Iterator[tuple[str, str]]:
     for attempt in response.attempts:
         if attempt.outcome not in {"ok", "partial", "empty"} and not attempt.abandoned:
-            yield attempt.provider, _why(attempt)
-
-
-def _why(attempt: Attempt) -> str:
-    return _MESSAGES.get(attempt.outcome) or attempt.reason or attempt.outcome
+            yield attempt.provider, _MESSAGES.get(attempt.outcome) or attempt.reason or attempt.outcome

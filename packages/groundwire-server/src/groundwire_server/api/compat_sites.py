@@ -9,8 +9,8 @@ from typing import Annotated, ClassVar, Final
 from pydantic import Field
 
 from groundwire_server.api.context import Caller
-from groundwire_server.api.error_body import ApiModel
 from groundwire_server.api.request_models import Address, ApiRequest, WholeNumber
+from groundwire_server.error_body import ApiModel
 
 __all__ = ["CrawlReply", "CrawledPage", "MapReply", "MapRequest", "crawl_site", "map_site"]
 

@@ -14,21 +14,22 @@ from typing import Any, TypeVar
 from urllib.parse import unquote
 
 from pydantic import BaseModel
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from groundwire import __version__
+from groundwire.errors import GroundwireError
 from groundwire.storage.fallback_store import ResilientStore
 from groundwire.telemetry import CONTENT_TYPE, Metrics
 from groundwire.telemetry.metrics import CounterFamily, HistogramFamily, sample
 from groundwire.web import Web
-from groundwire_server.api.error_body import Failed, failed
 from groundwire_server.api.peers import Peers
 from groundwire_server.auth import Tenant, tenant_of
 from groundwire_server.auth.access_log import AccessRecord, facts_of
 from groundwire_server.auth.admission import Admission
 from groundwire_server.client_disconnect import TrackedSend
+from groundwire_server.error_body import Failed, failed, failure_of
 
 __all__ = ["AppContext", "Caller", "Counted", "Requests", "Scrape", "Traffic"]
 
@@ -52,11 +53,6 @@ class Traffic:
         self._tasks: set[asyncio.Task[object]] = set()
         self._idle = asyncio.Event()
         self._idle.set()
-
-    @property
-    def is_full(self) -> bool:
-        """Whether requests are refused because too many are waiting."""
-        return self.admission is not None and self.admission.is_full
 
     @contextmanager
     def call(self) -> Iterator[None]:
@@ -134,17 +130,19 @@ class Counted:
         self._traffic = traffic
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Forward a request, or reject it while the gateway is stopping."""
-        if scope["method"] != "POST":
-            await self._app(scope, receive, send)
-            return
+        """Forward a request, or answer with why it failed."""
         sending = TrackedSend(send)
         try:
-            with self._traffic.call():
-                await self._traffic.until_ended(self._app(scope, receive, sending))
-        except Failed as failure:
+            if scope["method"] == "POST":
+                with self._traffic.call():
+                    await self._traffic.until_ended(self._app(scope, receive, sending))
+            else:
+                await self._app(scope, receive, sending)
+        except (Failed, GroundwireError) as error:
             if not sending.begun:  # otherwise the server closes the connection of an unfinished response
-                await failure.response()(scope, receive, send)
+                await failure_of(error).response()(scope, receive, send)
+        except ClientDisconnect:
+            return
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,23 +22,16 @@ from groundwire.errors import GroundwireError
 from groundwire.json_text import json_or_none
 from groundwire.models import AttemptStarted, Event
 from groundwire.telemetry.call_events import listening
-from groundwire_server.api.compat_apis import (
-    DROP_IN_PATHS,
-    FIRECRAWL_PATHS,
-    SHAPES,
-    TEXT_ERROR_PATHS,
-    ResponseForm,
-    shaped,
-)
+from groundwire_server.api.compat_apis import FORMS, ResponseForm, shaped
 from groundwire_server.api.context import AppContext, Caller
 from groundwire_server.api.drop_in_contents import Contents, add_contents, contents_of, with_contents
-from groundwire_server.api.error_body import ApiModel, Failed, Failure, failed, failure_of, internal, invalid
 from groundwire_server.api.request_models import ApiRequest, PagesRequest
 from groundwire_server.auth.access_log import facts_of
 from groundwire_server.client_disconnect import Outbox, answer_whole, answer_with_events
+from groundwire_server.error_body import ApiModel, Failed, Failure, failed, failure_of, internal, invalid
 from groundwire_server.request_json import check_json
 
-__all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "prefers", "read_json", "read_query", "send_events"]
+__all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "prefers", "read_json", "read_query"]
 
 _KIND = "text/event-stream"
 
@@ -59,15 +52,11 @@ def prefers(request: Request, kind: str) -> bool:
     return kind in accepted and "application/json" not in accepted
 
 
-async def send_events(
-    done: Callable[[Tell], Awaitable[BaseModel]], refuse: Callable[[Failed], Response], outbox: Outbox
-) -> Response | None:
+async def _send_events(done: Callable[[Tell], Awaitable[BaseModel]], outbox: Outbox) -> None:
     """Run a call and emit its events.
 
-    Args:
-        done: The work; it is given what sends an event.
-        refuse: Makes the response of a failure before the first event, which can still have its own status.
-        outbox: Takes the events.
+    Raises:
+        Failed: it failed before the first event, so that the response can still have its own status.
     """
     begun = False
     outbox.headers["X-Accel-Buffering"] = "no"  # nginx would hold events back
@@ -88,20 +77,19 @@ async def send_events(
             result = await done(tell)
     except Failed as error:
         if not begun:
-            return refuse(error)
+            raise
         tell("error", Failure(error=error.problem))
-        return None
-    tell("result", result)
-    return None
+    else:
+        tell("result", result)
 
 
 _logger = logging.getLogger(__name__)
 
 _NO_CONTENTS = Contents()
+_OWN_FORM = ResponseForm()
 _GRACE = 1.0  # seconds after a call's own deadline, which normally ends it
 
 _A = TypeVar("_A", bound=BaseModel)
-_T = TypeVar("_T")
 
 Reader = Callable[[Request, bytes], _A]
 """Parses a request and its body, or raises Failed or InvalidRequest."""
@@ -166,22 +154,16 @@ class Endpoint(Generic[_A]):
         caller = self._context.caller(scope)
         done = partial(self._done, caller, arguments, seconds, contents)
 
-        def refuse(error: Failed) -> Response:
-            return self._refuse(_for_path(error, scope))
-
         async def respond() -> Response:
-            try:
-                result = await done()
-                if self._text is not None and prefers(request, "text/plain"):
-                    return Response(self._text(result), headers=caller.headers, media_type="text/plain")
-                body = _body(contents, caller, SHAPES.get(scope["path"]), result)
-                return Response(body, headers=caller.headers, media_type="application/json")
-            except Failed as error:
-                return refuse(error)
+            result = await done()
+            if self._text is not None and prefers(request, "text/plain"):
+                return Response(self._text(result), headers=caller.headers, media_type="text/plain")
+            body = _body(contents, caller, FORMS.get(scope["path"], _OWN_FORM), result)
+            return Response(body, headers=caller.headers, media_type="application/json")
 
         if self._events and (prefers(request, _KIND) or getattr(arguments, "stream", False)):
-            work = partial(send_events, done, refuse)
-            await answer_with_events(work, _never, scope, receive, send, keep_alive=self._context.keep_alive)
+            work = partial(_send_events, done)
+            await answer_with_events(work, None, scope, receive, send, keep_alive=self._context.keep_alive)
         else:
             await answer_whole(respond(), scope, receive, send)
 
@@ -220,22 +202,22 @@ class Endpoint(Generic[_A]):
         return result
 
 
-def _body(contents: Contents, caller: Caller, shape: ResponseForm | None, result: BaseModel) -> str:
+def _body(contents: Contents, caller: Caller, form: ResponseForm, result: BaseModel) -> str:
     """Return a response as JSON, in the form of another API at its path."""
-    if shape is None and contents == _NO_CONTENTS:
+    if not form.rows and contents == _NO_CONTENTS:
         return result.model_dump_json()
     plain = result.model_dump(mode="json")
-    body = plain if shape is None else shaped(plain, shape)
+    body = shaped(plain, form) if form.rows else plain
     rows: Any = body
-    for part in ("results" if shape is None else shape.rows).split("."):
+    for part in (form.rows or "results").split("."):
         rows = rows.get(part, ())
     return json.dumps(with_contents(body, rows if isinstance(rows, list) else (), contents, caller.extra))
 
 
 def _for_path(error: Failed, scope: Scope) -> Failed:
     facts_of(scope).code = error.problem.code
-    path = scope["path"]
-    return replace(error, drop_in=True, is_text=path in TEXT_ERROR_PATHS) if path in DROP_IN_PATHS else error
+    form = FORMS.get(scope["path"])
+    return error if form is None else replace(error, drop_in=True, is_text=form.text_errors)
 
 
 def read_json(model: type[_A], request: Request, body: bytes) -> _A:
@@ -249,7 +231,7 @@ def read_json(model: type[_A], request: Request, body: bytes) -> _A:
     check_json(body)
     names = _names_of(model)
     try:
-        members = json_or_none(body) if request.scope["path"] in DROP_IN_PATHS else None
+        members = json_or_none(body) if request.scope["path"] in FORMS else None
         if not isinstance(members, dict) or not issubclass(model, ApiRequest):
             return model.model_validate_json(body)
         arguments = model.model_validate_json(json.dumps(_with_defaults(model.renamed(members), request)))
@@ -261,25 +243,30 @@ def read_json(model: type[_A], request: Request, body: bytes) -> _A:
 
 def _with_defaults(arguments: dict[str, Any], request: Request) -> dict[str, Any]:
     """Return the arguments of a request, with the defaults and the unit of the API whose path it is at."""
-    form = SHAPES.get(request.url.path)
-    if request.url.path in FIRECRAWL_PATHS and isinstance(arguments.get("timeout"), (int, float)):
+    form = FORMS[request.url.path]
+    if form.milliseconds and isinstance(arguments.get("timeout"), (int, float)):
         arguments = {**arguments, "timeout": max(arguments["timeout"] / 1000, 1.0)}
     sized = any(arguments.get(name) is not None for name in ("query", "find", "cursor", "max_length", "max_tokens"))
-    return arguments if sized or form is None else {**form.defaults, **arguments}
+    return arguments if sized else {**form.defaults, **arguments}
 
 
 def _names_of(model: type[BaseModel]) -> Mapping[str, str]:
     return model.other_names if issubclass(model, ApiRequest) else {}
 
 
-def read_query(model: type[_A], request: Request) -> _A:
-    """Return the query of a request.
+def read_query(model: type[_A], request: Request, _body: bytes = b"", **path_params: str) -> _A:
+    """Return the query of a request, together with the parameters of its path.
+
+    Args:
+        model: The model of both.
+        request: The request.
+        path_params: The parameters of the path, if not those that were sent.
 
     Raises:
         Failed: a field is invalid.
     """
     try:
-        return model.model_validate_strings(dict(request.query_params))
+        return model.model_validate_strings({**request.query_params, **request.path_params, **path_params})
     except ValidationError as error:
         raise invalid(error) from None
 
@@ -288,8 +275,3 @@ def is_json(request: Request) -> bool:
     """Whether a request says that its body is JSON."""
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     return kind == "application/json" or (kind.startswith("application/") and kind.endswith("+json"))
-
-
-def _never(_error: Exception) -> bytes:
-    """Unused: events report failures themselves."""
-    return b""

@@ -64,7 +64,7 @@ _Refs = Mapping[tuple[Any, _Mode], dict[str, Any]]
 
 def _models(operations: Iterable[Operation]) -> Iterator[tuple[type[BaseModel], _Mode]]:
     for operation in operations:
-        for model in (*operation.bodies.values(), operation.query, operation.parameters):
+        for model in (*operation.bodies.values(), operation.query):
             if model is not None:
                 yield model, "validation"
         for reply in (*operation.replies, *operation.failures):
@@ -96,8 +96,7 @@ def _operation(operation: Operation, refs: _Refs) -> dict[str, Any]:
     if operation.bodies:
         content = {kind: {"schema": dict(refs[model, "validation"])} for kind, model in operation.bodies.items()}
         described["requestBody"] = {"required": True, "content": content}
-    parameters = [*_parameters(operation.query, "query"), *_parameters(operation.parameters, "path")]
-    if parameters:
+    if parameters := list(_parameters(operation)):
         described["parameters"] = parameters
     return described
 
@@ -115,16 +114,16 @@ def _any(models: Iterable[type[BaseModel]], refs: _Refs) -> dict[str, Any]:
     return schemas[0] if len(schemas) == 1 else {"anyOf": schemas}
 
 
-def _parameters(model: type[BaseModel] | None, where: str) -> Iterator[dict[str, Any]]:
-    """Yield the parameters described by a model's own fields."""
-    if model is None:
+def _parameters(operation: Operation) -> Iterator[dict[str, Any]]:
+    """Yield the parameters of an operation's query and path."""
+    if operation.query is None:
         return
-    model_schema = model.model_json_schema()
+    model_schema = operation.query.model_json_schema()
     for name, schema in model_schema["properties"].items():
         plain = {key: value for key, value in schema.items() if key not in ("title", "description", "default")}
         yield {
             "name": name,
-            "in": where,
+            "in": "path" if f"{{{name}}}" in operation.path else "query",
             "required": name in model_schema.get("required", ()),
             "description": schema.get("description", ""),
             "schema": plain,

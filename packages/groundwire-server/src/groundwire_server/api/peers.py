@@ -13,8 +13,7 @@ from typing import Final
 
 import aiohttp
 from starlette.responses import Response
-
-from groundwire_server.client_disconnect import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 __all__ = ["Peers", "summed"]
 

@@ -22,7 +22,7 @@ from pydantic import (
 from groundwire.models import MAX_LIMIT, MAX_PAGE, MAX_QUERY, MAX_URL, SafeSearch, SearchSource, Strategy, TimeRange
 from groundwire.models.argument_names import ASK, OPEN_PAGE, SEARCH, recent, translated
 from groundwire.models.validators import TimeRangeName, time_range_of
-from groundwire_server.api.error_body import ApiModel
+from groundwire_server.error_body import ApiModel
 
 __all__ = [
     "ApiRequest",
@@ -39,7 +39,6 @@ __all__ = [
     "Tokens",
     "ToolCall",
     "ToolName",
-    "ToolPath",
     "ToolQuery",
     "VerifyRequest",
     "WholeNumber",
@@ -252,23 +251,16 @@ class JsonObject(RootModel[dict[str, JsonValue]]):
 ToolName = Literal["web_search", "open_page", "search"]
 
 
-class ToolPath(BaseModel):
-    """The tool to call."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(use_attribute_docstrings=True)
+class ToolQuery(ApiRequest):
+    """The tool to call, and the parameters of the call."""
 
     name: ToolName
     """The tool; `search` searches once with DuckDuckGo or Brave and takes codelia's arguments."""
 
 
-class ToolQuery(ApiRequest):
-    """The parameters of a tool call."""
-
-
 class ToolCall(ToolQuery):
     """A tool, and the model's arguments."""
 
-    name: ToolName
     arguments: dict[str, JsonValue]
 
 

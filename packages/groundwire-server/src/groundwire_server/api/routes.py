@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from importlib.resources import files
@@ -12,7 +12,7 @@ from typing import Any, Final, TypeVar
 from pydantic import BaseModel
 from starlette.requests import Request
 from starlette.routing import request_response
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp
 
 from groundwire.models import Page, SearchResponse
 from groundwire.models.argument_names import OPEN_PAGE, SEARCH
@@ -29,8 +29,7 @@ from groundwire_server.api.compat_searxng import (
 from groundwire_server.api.compat_sites import CrawlReply, MapReply, MapRequest, crawl_site, map_site
 from groundwire_server.api.context import AppContext, Caller
 from groundwire_server.api.drop_in_contents import ignored
-from groundwire_server.api.endpoint import Endpoint, Work, is_json, read_json
-from groundwire_server.api.error_body import ApiModel, Failure
+from groundwire_server.api.endpoint import Endpoint, Work, is_json, read_json, read_query
 from groundwire_server.api.request_models import (
     AskRequest,
     JsonObject,
@@ -38,7 +37,6 @@ from groundwire_server.api.request_models import (
     PrepareQuery,
     ResolveRequest,
     SearchRequest,
-    ToolPath,
     ToolQuery,
     VerifyRequest,
 )
@@ -47,12 +45,9 @@ from groundwire_server.api.status import (
     Nothing,
     ProvidersReply,
     SessionCall,
-    SessionQuery,
     SessionReply,
-    SessionRequest,
     alive,
     providers,
-    read_nothing,
     read_session,
     ready,
     reset_session,
@@ -71,10 +66,10 @@ from groundwire_server.api.tool_routes import (
     resolve,
     verify,
 )
+from groundwire_server.error_body import ApiModel, Failure
 
 __all__ = [
     "JSON",
-    "Dispatch",
     "Operation",
     "PagesReply",
     "operations",
@@ -133,9 +128,7 @@ class Operation:
     bodies: Mapping[str, type[BaseModel]] = field(default_factory=dict)
     """The models of its request body by media type."""
     query: type[BaseModel] | None = None
-    """The model of its query string."""
-    parameters: type[BaseModel] | None = None
-    """The parameters of its path."""
+    """The model of its query string, with the parameters of its path."""
     replies: tuple[type[BaseModel], ...]
     """The model of a successful response."""
     failures: tuple[type[BaseModel], ...] = (Failure,)
@@ -148,18 +141,6 @@ class Operation:
     """Whether the response may be plain text."""
     is_open: bool = False
     """Whether no key is required."""
-
-
-@dataclass(frozen=True, slots=True)
-class Dispatch:
-    """An endpoint that has others answer."""
-
-    choose: Callable[[Request], ASGIApp]
-    """Returns the one for a request."""
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Let the chosen one answer a request."""
-        await self.choose(Request(scope))(scope, receive, send)
 
 
 _R = TypeVar("_R", bound=BaseModel)
@@ -186,14 +167,19 @@ def _served(context: AppContext) -> Mapping[str, Mapping[str, Any]]:
         return {"app": app, "bodies": {JSON: model}, "replies": (reply,)}
 
     def of_nothing(work: Work[Nothing], reply: type[BaseModel]) -> dict[str, Any]:
-        return {"app": Endpoint(context, read_nothing, work, default_seconds=_QUICK), "replies": (reply,)}
+        app = Endpoint(context, partial(read_query, Nothing), work, default_seconds=_QUICK)
+        return {"app": app, "replies": (reply,)}
 
     def of_session(work: Work[SessionCall]) -> dict[str, Any]:
         app = Endpoint(context, read_session, work, default_seconds=_QUICK)
-        return {"app": app, "parameters": SessionRequest, "query": SessionQuery, "replies": (SessionReply,)}
+        return {"app": app, "query": SessionCall, "replies": (SessionReply,)}
 
     searxng = Endpoint(context, read_searxng, search_searxng, default_seconds=searching, refuse=refuse_searxng)
     perplexity = of_body(search_perplexity, PerplexityRequest, searching, PerplexityReply)["app"]
+
+    async def by_body(request: Request) -> Any:
+        return perplexity if is_json(request) else searxng
+
     return {
         "search": of_body(search, SearchRequest, searching, SearchResponse, events=True),
         "read_pages": of_body(pages, PagesRequest, reading, PagesReply, events=True),
@@ -204,7 +190,6 @@ def _served(context: AppContext) -> Mapping[str, Mapping[str, Any]]:
             "app": Endpoint(context, read_tool, call_tool, default_seconds=max(searching, reading), text=render_text),
             "bodies": {JSON: JsonObject},
             "query": ToolQuery,
-            "parameters": ToolPath,
             "replies": (WebSearchToolResult, OpenPageToolResult, LocalSearchToolResult),
         },
         "resolve": of_body(resolve, ResolveRequest, _QUICK, ResolveReply),
@@ -224,7 +209,7 @@ def _served(context: AppContext) -> Mapping[str, Mapping[str, Any]]:
             "failures": (SearxngFailure, Failure),
         },
         "search_by_body": {
-            "app": Dispatch(lambda request: perplexity if is_json(request) else searxng),
+            "app": request_response(by_body),
             "bodies": {JSON: PerplexityRequest, _FORM: SearxngRequest},
             "replies": (PerplexityReply, SearxngReply),
             "failures": (Failure, SearxngFailure),

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -23,20 +23,17 @@ from groundwire.telemetry import ProviderScore
 from groundwire.web import Web
 from groundwire_server.api.context import AppContext, Caller
 from groundwire_server.api.endpoint import read_query
-from groundwire_server.api.error_body import ApiModel, failed
 from groundwire_server.api.request_models import SessionName
+from groundwire_server.error_body import ApiModel, Failed, failed
 
 __all__ = [
     "HealthReply",
     "Nothing",
     "ProvidersReply",
     "SessionCall",
-    "SessionQuery",
     "SessionReply",
-    "SessionRequest",
     "alive",
     "providers",
-    "read_nothing",
     "read_session",
     "ready",
     "reset_session",
@@ -140,36 +137,19 @@ class SessionReply(ApiModel):
     """The `after` of a request for further pages; null if there are none."""
 
 
-class SessionRequest(ApiModel):
-    """A request for a session."""
+class SessionCall(ApiModel):
+    """A request for a session, and the pages of it to return."""
 
     id: SessionName
     """Its name."""
-
-
-class SessionQuery(ApiModel):
-    """The pages of a session to return."""
-
     limit: int = Field(default=_MOST_SOURCES, ge=1, le=_MOST_SOURCES)
     """The maximum number of sources."""
     after: int = Field(default=0, ge=0)
     """Only sources with a higher citation number than this."""
 
 
-class SessionCall(SessionQuery):
-    """A request for a session, with what is returned of it."""
-
-    id: SessionName
-    """Its name."""
-
-
-class Nothing(ApiModel):
+class Nothing(BaseModel):
     """A request without parameters."""
-
-
-def read_nothing(_request: Request, _body: bytes) -> Nothing:
-    """Return what is asked by a request that says nothing."""
-    return Nothing()
 
 
 def read_session(request: Request, _body: bytes) -> SessionCall:
@@ -178,11 +158,10 @@ def read_session(request: Request, _body: bytes) -> SessionCall:
     Raises:
         Failed: one of them is invalid.
     """
-    query = read_query(SessionQuery, request)
     try:
-        return SessionCall(id=request.path_params["id"], **query.model_dump())
-    except ValidationError:
-        raise _no_session() from None
+        return read_query(SessionCall, request)
+    except Failed as failure:
+        raise (_no_session() if failure.problem.field == "id" else failure) from None
 
 
 async def providers(caller: Caller, _request: Nothing) -> ProvidersReply:
@@ -314,7 +293,7 @@ async def _standing(context: AppContext) -> Readiness:
         return "draining"
     if not traffic.started:
         return "starting"
-    if traffic.is_full:
+    if traffic.admission is not None and traffic.admission.is_full:
         return "overloaded"
     soon = web.settings.search.timeout  # a search waits that long for a provider
     if all(health.state == "cooldown" and health.seconds > soon for health in web.provider_health()):

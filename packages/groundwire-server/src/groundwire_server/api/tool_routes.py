@@ -21,7 +21,6 @@ from groundwire.tools.definitions import local_search_definition, web_search_def
 from groundwire.tools.permissions import Permission, guarded
 from groundwire_server.api.context import Caller
 from groundwire_server.api.endpoint import is_json, read_json, read_query
-from groundwire_server.api.error_body import ApiModel, failed
 from groundwire_server.api.request_models import (
     AskRequest,
     JsonObject,
@@ -33,6 +32,7 @@ from groundwire_server.api.request_models import (
     ToolQuery,
     VerifyRequest,
 )
+from groundwire_server.error_body import ApiModel, failed
 from groundwire_server.request_json import parse_model_request
 from groundwire_server.warning_header import warning_headers
 
@@ -252,7 +252,7 @@ def read_tool(request: Request, body: bytes) -> ToolCall:
     if name not in get_args(ToolName):
         raise failed(404, "no_such_tool", f"There is no such tool; the tools are {', '.join(get_args(ToolName))}.")
     arguments = read_json(JsonObject, request, body).root
-    return ToolCall.model_construct(**read_query(ToolQuery, request).model_dump(), name=name, arguments=arguments)
+    return ToolCall.model_construct(**read_query(ToolQuery, request, name=name).model_dump(), arguments=arguments)
 
 
 def read_prepare(request: Request, body: bytes) -> PrepareCall:

@@ -26,12 +26,11 @@ from __future__ import annotations
 
 from groundwire_server.auth.authentication import Pages, Tenant, tenant_of
 from groundwire_server.auth.keys import KeyFile, key_file_of
-from groundwire_server.auth.middleware import CHANGEABLE, Access, AccessPolicy, check_listening
+from groundwire_server.auth.middleware import CHANGEABLE, Access, check_listening
 
 __all__ = [
     "CHANGEABLE",
     "Access",
-    "AccessPolicy",
     "KeyFile",
     "Pages",
     "Tenant",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from groundwire_server.client_disconnect import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 __all__ = ["ACCESS_LOGGER", "AccessRecord", "facts_of", "with_access_log"]
 

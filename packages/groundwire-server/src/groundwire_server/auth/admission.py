@@ -13,13 +13,13 @@ import asyncio
 import statistics
 import time
 from collections import OrderedDict, deque
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from contextvars import Context
 from dataclasses import dataclass
-from typing import Self
 
-from groundwire_server.auth.error_response import Refusal
 from groundwire_server.auth.rate_limits import client_network
+from groundwire_server.error_body import Failed, failed
 
 __all__ = ["OVERLOADED", "Admission"]
 
@@ -142,21 +142,34 @@ class Admission:
         """Requests that can be let in within the longest wait, and of which the server may hold that many."""
         return max(self.queue, min(int(self._rate * _BACKLOG), int(self._most - self.limit)))
 
-    def turn(self, owner: str) -> Turn:
-        """Return a block that waits for a place, and holds it while it runs.
+    @asynccontextmanager
+    async def turn(self, owner: str) -> AsyncIterator[Callable[[], None]]:
+        """Wait for a place, and hold it while the block runs; yield what gives it back before the end.
 
         Args:
             owner: The tenant, or the network of a client without a key. Owners that wait take turns, so that one with
                 many requests waits for its own.
-        """
-        return Turn(self, owner)
-
-    async def enter(self, owner: str) -> None:
-        """Wait for a place; see `turn`.
 
         Raises:
-            Refusal: too many are waiting, of this owner more than of any other; or it had to wait for too long.
+            Failed: too many are waiting, of this owner more than of any other; or it had to wait for too long.
         """
+        await self._enter(owner)
+        holds = True
+
+        def leave() -> None:
+            nonlocal holds
+            if holds:
+                holds = False
+                self._end(owner)
+                self._done += 1
+                self._let_in()
+
+        try:
+            yield leave
+        finally:
+            leave()
+
+    async def _enter(self, owner: str) -> None:
         self._measure_from_now()
         self._parsed = max(0, self._parsed - 1)
         self._recent_owners.add(owner)
@@ -168,12 +181,6 @@ class Admission:
             self._begin(owner)
         else:
             await self._wait(owner)
-
-    def leave(self, owner: str) -> None:
-        """Give back a place."""
-        self._end(owner)
-        self._done += 1
-        self._let_in()
 
     def _begin(self, owner: str) -> None:
         self.running += 1
@@ -218,7 +225,7 @@ class Admission:
         """Make room by refusing the latest request of the owner that has most; of this owner, the new one.
 
         Raises:
-            Refusal: it is this owner that has most.
+            Failed: it is this owner that has most.
         """
         self.refused += 1
         if not self._has_fewer(owner):
@@ -327,39 +334,14 @@ class Admission:
         return len(self._recent_owners) > 1 and 2 * largest > self.running
 
 
-class Turn:
-    """A place among the requests in progress while a block runs; see `Admission.turn`."""
-
-    __slots__ = ("_admission", "_holds", "_owner")
-
-    def __init__(self, admission: Admission, owner: str) -> None:
-        self._admission = admission
-        self._owner = owner
-        self._holds = False
-
-    async def __aenter__(self) -> Self:
-        await self._admission.enter(self._owner)
-        self._holds = True
-        return self
-
-    async def __aexit__(self, *exc_info: object) -> None:
-        self.end()
-
-    def end(self) -> None:
-        """Give back the place, also before the end of the block."""
-        if self._holds:
-            self._holds = False
-            self._admission.leave(self._owner)
-
-
-_TEXT = "The server has more requests than it can answer in time. Try again in a second."
-OVERLOADED: Refusal = Refusal(503, "overloaded", _TEXT, retry_after=_RETRY)
-"""The refusal of every request for which there is no room."""
-
-
 def _key(credential: bytes, network: str) -> int:
     return hash(credential or network.encode())
 
 
-def _refusal() -> Refusal:
-    return Refusal(503, "overloaded", _TEXT, retry_after=_RETRY)  # a raised one holds its frames
+def _refusal() -> Failed:  # a new one each time: a raised one holds its frames
+    text = "The server has more requests than it can answer in time. Try again in a second."
+    return failed(503, "overloaded", text, retry_after=_RETRY)
+
+
+OVERLOADED: Failed = _refusal()
+"""The refusal of every request for which there is no room."""

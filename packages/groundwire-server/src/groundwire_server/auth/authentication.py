@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from ipaddress import ip_address, ip_network
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
+
+from starlette.types import Scope
 
 from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.routing.daily_quota import DailyLimits
 from groundwire_server.auth.access_log import facts_of
-from groundwire_server.auth.error_response import Headers, Refusal
+from groundwire_server.auth.error_response import Headers
 from groundwire_server.auth.keys import KeyFile, KeyLimits, KeyRecord, id_of, is_key_of
 from groundwire_server.auth.rate_limits import Failures
-from groundwire_server.client_disconnect import Scope
+from groundwire_server.error_body import Failed, failed
 
 if TYPE_CHECKING:
     from groundwire.web import Web
@@ -25,9 +26,9 @@ if TYPE_CHECKING:
 __all__ = [
     "TENANT",
     "Authenticator",
-    "ClientAddress",
     "Pages",
     "Tenant",
+    "client_address",
     "key_in",
     "note_key",
     "tenant_of",
@@ -35,46 +36,9 @@ __all__ = [
 ]
 
 
-class ClientAddress:
-    """Finds the client's address of a request, also behind load balancers.
-
-    Args:
-        trusted: Addresses and networks of load balancers. What they say in `X-Forwarded-For` is believed; what anyone
-            else says there is not.
-    """
-
-    def __init__(self, trusted: Iterable[str] = ()) -> None:
-        self._trusted = tuple(ip_network(word, strict=False) for word in trusted)
-
-    def address(self, scope: Scope) -> str:
-        """Return the client's address; empty if the server does not know it."""
-        peer = str((scope.get("client") or ("",))[0])
-        if not self._trusted or not self._is_trusted(peer):
-            return peer
-        forwarded = b",".join(value for name, value in scope["headers"] if name.lower() == b"x-forwarded-for")
-        for word in reversed(forwarded.decode("latin-1").split(",")):
-            address = word.strip()
-            if not _is_address(address):
-                return peer
-            if not self._is_trusted(address):
-                return address
-            peer = address
-        return peer
-
-    def _is_trusted(self, address: str) -> bool:
-        try:
-            parsed = ip_address(address)
-        except ValueError:
-            return False
-        return any(parsed in network for network in self._trusted)
-
-
-def _is_address(word: str) -> bool:
-    try:
-        ip_address(word)
-    except ValueError:
-        return False
-    return True
+def client_address(scope: Scope) -> str:
+    """Return the client's address of a request; empty if the server does not know it."""
+    return str((scope.get("client") or ("",))[0])
 
 
 _PREFIX = "gw_"
@@ -227,7 +191,6 @@ class Authenticator:
         keys: The keys.
         must: Whether a key is asked for even where there has never been one.
         pages: Paths at which people sign in.
-        clients: Says which address a request comes from.
         failures: Counts wrong keys.
         now: The time.
         how: How a key is sent, for clients without a valid one.
@@ -240,7 +203,6 @@ class Authenticator:
         *,
         must: bool,
         pages: Pages | None,
-        clients: ClientAddress,
         failures: Failures,
         now: Callable[[], datetime],
         how: str = HOW,
@@ -251,7 +213,6 @@ class Authenticator:
         self._must = must
         self._how = how
         self._pages = pages
-        self._clients = clients
         self._failures = failures
         self._now = now
 
@@ -268,7 +229,7 @@ class Authenticator:
         """Return the tenant of a request; None if no key is required, or not yet: for a page with a login.
 
         Raises:
-            Refusal: the request has no valid key.
+            Failed: the request has no valid key.
         """
         if self._pages is not None and self._pages.has(scope) and not key_in(headers):
             return await self._visitor(scope, self._pages)
@@ -297,7 +258,7 @@ class Authenticator:
         """Return the tenant of a request; None if no key is required.
 
         Raises:
-            Refusal: the request has no valid key.
+            Failed: the request has no valid key.
         """
         try:
             if not self.asks:
@@ -313,8 +274,8 @@ class Authenticator:
         if tokens is not None and key.count(".") == 2 and headers.get("authorization", "").endswith(key):
             try:
                 return await tokens.tenant(key)
-            except Refusal as refusal:
-                if refusal.code == "wrong_token":
+            except Failed as refusal:
+                if refusal.problem.code == "wrong_token":
                     await self._count_failure(scope)
                 raise
         is_right = is_key_of(record, key) and record is not None
@@ -332,11 +293,11 @@ class Authenticator:
         """Count a wrong key.
 
         Raises:
-            Refusal: the address has sent too many.
+            Failed: the address has sent too many.
         """
-        if wait := await self._failures.count(self._clients.address(scope)):
+        if wait := await self._failures.count(client_address(scope)):
             text = "Too many failed attempts with invalid keys from this address."
-            raise Refusal(429, "too_many_wrong_keys", text, retry_after=wait)
+            raise failed(429, "too_many_wrong_keys", text, retry_after=wait)
 
 
 def note_key(scope: Scope, tenant: Tenant) -> None:
@@ -345,13 +306,13 @@ def note_key(scope: Scope, tenant: Tenant) -> None:
     facts.tenant, facts.key_id = tenant.id, tenant.key_id
 
 
-def _unreadable(error: ConfigurationError) -> Refusal:
+def _unreadable(error: ConfigurationError) -> Failed:
     _logger.error("%s", error)
-    return Refusal(503, "no_keys", "The server cannot read its keys; contact its operator.")
+    return failed(503, "no_keys", "The server cannot read its keys; contact its operator.")
 
 
-def _unknown(code: str, text: str, challenge: str = "") -> Refusal:
+def _unknown(code: str, text: str, challenge: str = "") -> Failed:
     """Return the rejection of a request without a valid key."""
     error = "" if code == "missing_key" else ', error="invalid_token"'
     authenticate = f'Bearer realm="groundwire"{error}{challenge}'
-    return Refusal(401, code, text, headers={"www-authenticate": authenticate})
+    return failed(401, code, text, headers={"www-authenticate": authenticate})

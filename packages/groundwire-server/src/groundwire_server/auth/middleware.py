@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from starlette.middleware.cors import CORSMiddleware
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 
 from groundwire.errors import ConfigurationError
 from groundwire.fair_queue import CURRENT_TENANT
@@ -18,14 +21,14 @@ from groundwire_server.auth.authentication import (
     HOW,
     TENANT,
     Authenticator,
-    ClientAddress,
     Pages,
     Tenant,
+    client_address,
     credential,
     note_key,
     without_key,
 )
-from groundwire_server.auth.error_response import Refusal, refuse
+from groundwire_server.auth.error_response import refuse
 from groundwire_server.auth.keys import KeyFile
 from groundwire_server.auth.rate_limits import (
     Failures,
@@ -38,13 +41,13 @@ from groundwire_server.auth.rate_limits import (
     declared_length,
     too_large,
 )
-from groundwire_server.client_disconnect import ASGIApp, Message, Receive, Scope, Send
-from groundwire_server.host_check import HostCheck, answer_page, is_loopback
+from groundwire_server.error_body import Failed, failed
+from groundwire_server.host_check import HostCheck, is_loopback
 
 if TYPE_CHECKING:
     from groundwire_server.auth.oauth import AccessTokens
 
-__all__ = ["CHANGEABLE", "Access", "AccessPolicy", "check_listening"]
+__all__ = ["CHANGEABLE", "Access", "check_listening"]
 
 _PUBLIC = frozenset({"/healthz", "/readyz"})  # paths that need no key and have no rate limit
 _OPERATORS = "/metrics"  # which only keys of operators may see
@@ -55,34 +58,6 @@ CHANGEABLE: Final = frozenset(
 )
 """The settings of `server` that change while it runs."""
 _NO_LARGER: Mapping[str, int] = MappingProxyType({})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AccessPolicy:
-    """The host names of a server, the origins it accepts, and whether it requires a key."""
-
-    hosts: HostCheck
-    """The accepted host names and origins."""
-    require_key: bool
-    """Whether a key is required even if there has never been one."""
-    how: str = HOW
-    """How a key is sent, for clients without a valid one."""
-
-    @classmethod
-    def of(cls, settings: ServerSettings, host: str = "", *, how: str = HOW) -> AccessPolicy:
-        """Return the policy of a server.
-
-        Args:
-            settings: The section `server`.
-            host: Where it listens, if not as the settings say.
-            how: How a key is sent.
-        """
-        host = host or settings.host
-        exposed, any_name = not is_loopback(host), "*" in settings.allowed_hosts
-        origins = frozenset(settings.allowed_origins)
-        hosts = HostCheck(None, origins=origins) if any_name else HostCheck.of(host, settings.allowed_hosts, origins)
-        must = settings.require_key or bool(settings.oauth.issuers) or any_name or exposed
-        return cls(hosts=hosts, require_key=must, how=how)
 
 
 def check_listening(settings: Settings, keys: KeyFile, *, host: str = "", takes_access_tokens: bool = True) -> None:
@@ -117,7 +92,7 @@ def check_listening(settings: Settings, keys: KeyFile, *, host: str = "", takes_
 class Access:
     """ASGI middleware that passes on only well-formed, authorized requests within limits.
 
-    A key is asked for where the policy says so, and everywhere once there has been one. The application finds out
+    A key is asked for where the settings say so, and everywhere once there has been one. The application finds out
     whose request it is with `tenant_of(scope)`; it does not see the key.
 
     Args:
@@ -125,7 +100,8 @@ class Access:
         settings: The section `server`.
         keys: The keys.
         store: Where limits are counted.
-        policy: By which names it may be called, and whether a key is asked for; by default as the settings say.
+        host: Where it listens, if not as the settings say; where other machines can reach it, a key is asked for.
+        how: How a key is sent, for clients without a valid one.
         larger: Maximum bytes of a body below a path, where that is more than the settings say.
         pages: Paths at which people sign in.
         failures: Counts wrong keys.
@@ -141,7 +117,8 @@ class Access:
         keys: KeyFile,
         store: Store,
         *,
-        policy: AccessPolicy | None = None,
+        host: str = "",
+        how: str = HOW,
         larger: Mapping[str, int] = _NO_LARGER,
         pages: Pages | None = None,
         failures: Failures | None = None,
@@ -154,14 +131,14 @@ class Access:
         self._public = _PUBLIC | (tokens.metadata_paths if tokens is not None else frozenset())
         self._larger = dict(larger)
         self._pages = pages
-        self._policy = policy or AccessPolicy.of(settings)
-        self._clients = ClientAddress(settings.trusted_proxies)
+        host = host or settings.host
+        self._hosts = HostCheck.of(host, settings.allowed_hosts, frozenset(settings.allowed_origins))
+        is_exposed = self._hosts.names is None or not is_loopback(host)
         self._authenticator = Authenticator(
             keys,
-            must=self._policy.require_key,
-            how=self._policy.how,
+            must=settings.require_key or bool(settings.oauth.issuers) or is_exposed,
+            how=how,
             pages=pages,
-            clients=self._clients,
             failures=failures or Failures(store),
             now=now,
             tokens=tokens,
@@ -170,6 +147,15 @@ class Access:
         self._rates = Rates(store, settings.requests_per_minute, settings.burst)
         self._count = count
         self._running = 0
+        trusted, log = list(settings.trusted_proxies), cast("Any", self._log)  # uvicorn's types of ASGI are its own
+        self._logged = cast("ASGIApp", ProxyHeadersMiddleware(log, trusted) if trusted else log)
+        self._shared = CORSMiddleware(
+            self._enter,
+            allow_origins=settings.allowed_origins,
+            allow_methods=("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"),
+            allow_headers=("*",),
+            expose_headers=("*",),
+        )
         self.admission: Admission = Admission(_places(settings))
         """Who is let in."""
 
@@ -201,13 +187,17 @@ class Access:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        client, logs = self._clients.address(scope), self._settings.access_log
+        await self._logged(scope, receive, send)
+
+    async def _log(self, scope: Scope, receive: Receive, send: Send) -> None:
+        client, logs = client_address(scope), self._settings.access_log
         await with_access_log(self._open, scope, receive, send, client=client, logs=logs, count=self._count)
 
     async def _open(self, scope: Scope, receive: Receive, send: Send) -> None:
         origin = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"origin"), None)
-        if self._policy.hosts.opens_to(origin):
-            await answer_page(self._enter, scope, receive, send)
+        if self._hosts.opens_to(origin):
+            without_cookies = [(name, value) for name, value in scope["headers"] if name != b"cookie"]
+            await self._shared({**scope, "headers": without_cookies}, receive, send)
         else:
             await self._enter(scope, receive, send)
 
@@ -218,7 +208,7 @@ class Access:
                 await self._pass(scope, receive, send, None, {})
                 return
             await self._admit(scope, receive, send, headers)
-        except Refusal as refusal:
+        except Failed as refusal:
             await refuse(refusal, scope, receive, send)
 
     async def aclose(self) -> None:
@@ -231,20 +221,19 @@ class Access:
         headers = check_headers(scope["headers"])
         if "host" not in headers and scope["path"] in self._public:
             return headers  # load balancers probe with HTTP/1.0, and a browser always sends a host
-        hosts = self._policy.hosts
-        fault = hosts.judge(headers.get("host"), headers.get("origin"))
+        fault = self._hosts.judge(headers.get("host"), headers.get("origin"))
         if fault == "name":
             text = "Unknown host name; the setting server.allowed_hosts lists the allowed ones."
-            raise Refusal(421, "wrong_host", text)
-        foreign = not hosts.opens_to(headers.get("origin")) and _is_of_a_page(scope, headers, self._pages)
+            raise failed(421, "wrong_host", text)
+        foreign = not self._hosts.opens_to(headers.get("origin")) and _is_of_a_page(scope, headers, self._pages)
         if fault == "page" or foreign:
             text = "Requests from other origins are refused; the setting server.allowed_origins lists the allowed ones."
-            raise Refusal(403, "foreign_page", text)
+            raise failed(403, "foreign_page", text)
         return headers
 
     async def _admit(self, scope: Scope, receive: Receive, send: Send, headers: Mapping[str, str]) -> None:
         if self._running >= self._settings.max_concurrent_requests:
-            raise Refusal(429, "busy", "The server is at its limit of concurrent requests.", retry_after=1.0)
+            raise failed(429, "busy", "The server is at its limit of concurrent requests.", retry_after=1.0)
         self._running += 1
         try:
             tenant = await self._authenticator.find(scope, headers)
@@ -253,35 +242,32 @@ class Access:
             check_encoding(scope, headers)
             if (declared_length(headers) or 0) > (limit := self._limit(scope)):
                 raise too_large(limit)
-            network = client_network(self._clients.address(scope))
+            network = client_network(client_address(scope))
             owner = tenant.id if tenant is not None else network
             CURRENT_TENANT.set(owner)
             self.admission.note(credential(scope["headers"]) or network.encode(), owner)
-            async with self.admission.turn(owner) as turn:
+            async with self.admission.turn(owner) as leave:
 
                 async def sending(message: Message) -> None:
                     if _begins_events(message):
-                        turn.end()  # the rest waits for events, for as long as the client stays
+                        leave()  # the rest waits for events, for as long as the client stays
                     await send(message)
 
-                await self._let_in(scope, receive, sending if scope["method"] == "GET" else send, tenant)
+                limits = await self._take(scope, tenant) if tenant is not None else {}
+                await self._pass(scope, receive, sending if scope["method"] == "GET" else send, tenant, limits)
         finally:
             self._running -= 1
 
-    async def _let_in(self, scope: Scope, receive: Receive, send: Send, tenant: Tenant | None) -> None:
-        """Pass on a request within the limits of its key."""
-        if tenant is None:
-            await self._pass(scope, receive, send, None, {})
-            return
+    async def _take(self, scope: Scope, tenant: Tenant) -> Mapping[str, str]:
+        """Count a request against the limits of its key, and return the headers that say what is left."""
         if not tenant.operator and _is_below(scope["path"], _OPERATORS):
-            raise Refusal(403, "operators_only", "This requires an operator's key; see groundwire keys create.")
+            raise failed(403, "operators_only", "This requires an operator's key; see groundwire keys create.")
         share = _SUGGESTIONS_PER_SEARCH if scope["path"] == _SUGGESTIONS else 1
         try:
-            more = await self._rates.take(tenant.key_id, tenant.limits, share)
+            return await self._rates.take(tenant.key_id, tenant.limits, share)
         except StoreError:
             text = "The store of the rate limits does not respond."
-            raise Refusal(503, "no_store", text, retry_after=1.0) from None
-        await self._pass(scope, receive, send, tenant, more)
+            raise failed(503, "no_store", text, retry_after=1.0) from None
 
     async def _pass(
         self, scope: Scope, receive: Receive, send: Send, tenant: Tenant | None, more: Mapping[str, str]

@@ -27,8 +27,8 @@ from starlette.routing import Route
 from groundwire.errors import ConfigurationError
 from groundwire.settings.sections import OAuthSettings
 from groundwire_server.auth.authentication import Tenant
-from groundwire_server.auth.error_response import Refusal
 from groundwire_server.auth.keys import KeyLimits
+from groundwire_server.error_body import Failed, failed
 
 __all__ = ["AccessTokens", "KeySet"]
 
@@ -88,7 +88,7 @@ class KeySet:
         """Return the key with an ID, or the only key for a token that names none; None if there is no such key.
 
         Raises:
-            Refusal: the key set cannot be fetched, and there is none, or it is too old.
+            Failed: the key set cannot be fetched, and there is none, or it is too old.
         """
         now = self._clock()
         key = self._find(key_id)
@@ -100,7 +100,7 @@ class KeySet:
             key = self._find(key_id)
         if not self._is_usable():
             text = f"The signing keys of {self._issuer} cannot be fetched, so its tokens cannot be checked."
-            raise Refusal(503, "no_key_set", text, retry_after=self.PAUSE)
+            raise failed(503, "no_key_set", text, retry_after=self.PAUSE)
         return key
 
     def _is_usable(self) -> bool:
@@ -210,7 +210,7 @@ class AccessTokens:
         """Return the tenant of a token.
 
         Raises:
-            Refusal: the token is not valid, or its issuer's keys cannot be fetched.
+            Failed: the token is not valid, or its issuer's keys cannot be fetched.
         """
         try:
             header = jwt.get_unverified_header(token)
@@ -272,7 +272,7 @@ class AccessTokens:
         id_ = "oauth-" + hashlib.sha256(f"{issuer}\n{name}".encode("utf-8", "surrogatepass")).hexdigest()[:32]
         return Tenant(id_, id_, id_, operator=False, limits=self._limits, expires=expires)
 
-    def _refusal(self, code: str, text: str, status: int = 401) -> Refusal:
+    def _refusal(self, code: str, text: str, status: int = 401) -> Failed:
         error = "insufficient_scope" if status == 403 else "invalid_token"
         challenge = f'Bearer realm="groundwire", error="{error}"{self.challenge}'
-        return Refusal(status, code, text, headers={"www-authenticate": challenge})
+        return failed(status, code, text, headers={"www-authenticate": challenge})

@@ -9,11 +9,13 @@ from collections.abc import Callable, Iterable, Mapping
 from ipaddress import IPv6Address, IPv6Network, ip_address
 from urllib.parse import unquote_to_bytes
 
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
 from groundwire.deadline import Timeout
 from groundwire.storage.base import Pace, Store, StoreError
-from groundwire_server.auth.error_response import Headers, Refusal, refuse, safe_headers, sends_a_body
+from groundwire_server.auth.error_response import Headers, refuse, safe_headers, sends_a_body
 from groundwire_server.auth.keys import KeyLimits
-from groundwire_server.client_disconnect import ASGIApp, Message, Receive, Scope, Send
+from groundwire_server.error_body import Failed, failed
 
 __all__ = [
     "Failures",
@@ -60,21 +62,21 @@ def check_headers(pairs: Iterable[tuple[bytes, bytes]]) -> Mapping[str, str]:
     """Return the relevant headers, by their names in lower case.
 
     Raises:
-        Refusal: one is repeated, two contradict each other, or there are too many.
+        Failed: one is repeated, two contradict each other, or there are too many.
     """
     headers = list(pairs)
     if len(headers) > _MOST or sum(len(name) + len(value) for name, value in headers) > _LARGEST:
-        raise Refusal(431, "too_many_headers", f"Send at most {_MOST} headers, {_LARGEST:,} bytes in all.")
+        raise failed(431, "too_many_headers", f"Send at most {_MOST} headers, {_LARGEST:,} bytes in all.")
     single: dict[str, str] = {}
     for name, value in headers:
         if (lower := name.lower()) in _ONCE:
             if (text := lower.decode()) in single:
-                raise Refusal(400, "conflicting_headers", f"Send the header {text} once.")
+                raise failed(400, "conflicting_headers", f"Send the header {text} once.")
             single[text] = value.decode("latin-1")
     if "content-length" in single and "transfer-encoding" in single:
-        raise Refusal(400, "conflicting_headers", "Send Content-Length or Transfer-Encoding, not both.")
+        raise failed(400, "conflicting_headers", "Send Content-Length or Transfer-Encoding, not both.")
     if any(_CONTROL_BUT_TAB.search(value) for _, value in headers):
-        raise Refusal(400, "bad_header", "A header has a control character.")
+        raise failed(400, "bad_header", "A header has a control character.")
     return single
 
 
@@ -82,24 +84,24 @@ def check_encoding(scope: Scope, headers: Mapping[str, str]) -> None:
     """Check that a body is not compressed (RFC 9110, 8.4 and 15.5.16).
 
     Raises:
-        Refusal: it is.
+        Failed: it is.
     """
     if sends_a_body(scope) and headers.get("content-encoding", "").strip().lower() not in {"", "identity"}:
         text = "Send the body uncompressed, without the header Content-Encoding."
-        raise Refusal(415, "encoded_body", text, headers={"accept-encoding": "identity"})
+        raise failed(415, "encoded_body", text, headers={"accept-encoding": "identity"})
 
 
 def declared_length(headers: Mapping[str, str]) -> int | None:
     """Return the declared length of a body in bytes; None if undeclared.
 
     Raises:
-        Refusal: it is not a number.
+        Failed: it is not a number.
     """
     length = headers.get("content-length")
     if length is None:
         return None
     if not _LENGTH.fullmatch(length.encode("latin-1")):
-        raise Refusal(400, "bad_header", "Content-Length is not a number.")
+        raise failed(400, "bad_header", "Content-Length is not a number.")
     return int(length)
 
 
@@ -107,12 +109,12 @@ def check_path(scope: Scope) -> None:
     """Check that every decoder interprets a path identically, however often it is decoded.
 
     Raises:
-        Refusal: it is not an absolute path, has empty or dotted parts, backslashes, control characters, or is encoded
+        Failed: it is not an absolute path, has empty or dotted parts, backslashes, control characters, or is encoded
             twice.
     """
     raw = bytes(scope.get("raw_path") or str(scope["path"]).encode("utf-8", "surrogatepass"))
     if len(raw) + len(scope.get("query_string", b"")) > _LONGEST:
-        raise Refusal(414, "path_too_long", f"Send at most {_LONGEST:,} bytes of URL.")
+        raise failed(414, "path_too_long", f"Send at most {_LONGEST:,} bytes of URL.")
     path = unquote_to_bytes(raw)
     parts = path.split(b"/")
     wrong = (
@@ -131,7 +133,7 @@ def check_path(scope: Scope) -> None:
     if wrong:
         is_page = b":/" in path  # as Jina takes addresses
         hint = ' To read a page, send {"url": "..."} to /v1/pages.' if is_page else ""
-        raise Refusal(400, "bad_path", f"The path is not normalized: remove //, dots and double encoding.{hint}")
+        raise failed(400, "bad_path", f"The path is not normalized: remove //, dots and double encoding.{hint}")
 
 
 class LimitedRequest:
@@ -165,7 +167,7 @@ class LimitedRequest:
         self._came = 0
         self._is_complete = False
         self._began = False
-        self._refusal: Refusal | None = None
+        self._refusal: Failed | None = None
 
     async def run(self, app: ASGIApp, scope: Scope) -> None:
         """Run the application.
@@ -194,7 +196,7 @@ class LimitedRequest:
             with Timeout(self._seconds_left):
                 message = await self._receive()
         except TimeoutError:
-            self._refusal = Refusal(408, "body_too_slow", "Timeout while receiving the body. Send it faster.")
+            self._refusal = failed(408, "body_too_slow", "Timeout while receiving the body. Send it faster.")
             return {"type": "http.disconnect"}
         self._seconds_left -= loop.time() - began
         if message["type"] == "http.request":
@@ -221,9 +223,9 @@ class _Cut(Exception):
     """The rest of the response must not be sent."""
 
 
-def too_large(limit: int) -> Refusal:
+def too_large(limit: int) -> Failed:
     """Return the rejection of a body that is too large."""
-    return Refusal(413, "body_too_large", f"Send a body of at most {limit:,} bytes.")
+    return failed(413, "body_too_large", f"Send a body of at most {limit:,} bytes.")
 
 
 def client_network(address: str) -> str:
@@ -294,7 +296,7 @@ class Rates:
             share: How many requests of this kind are as one; more than one are counted apart.
 
         Raises:
-            Refusal: the rate limit was exceeded.
+            Failed: the rate limit was exceeded.
         """
         rate = limits.rate or self._rate
         if not rate:
@@ -306,7 +308,7 @@ class Rates:
         headers = rate_headers(pace, interval, burst)
         if not pace.granted:
             text = f"This key may send {rate:,} requests a minute, in bursts of {burst:,}. Retry later."
-            raise Refusal(429, "rate_limited", text, retry_after=pace.wait, headers=headers)
+            raise failed(429, "rate_limited", text, retry_after=pace.wait, headers=headers)
         return headers
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import json
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Awaitable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
@@ -15,7 +16,7 @@ from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from groundwire.errors import GroundwireError, InvalidRequest
 from groundwire.hosted.answers.types import object_of, parsed
@@ -24,22 +25,22 @@ from groundwire.storage import MemoryStore
 from groundwire.tools import web_tools
 from groundwire.web import Web
 from groundwire_server.auth.authentication import tenant_of
-from groundwire_server.client_disconnect import Outbox, answer_whole, answer_with_events, relay, until_done
+from groundwire_server.client_disconnect import Outbox, TrackedSend, answer_whole, answer_with_events, relay, until_done
+from groundwire_server.error_body import Failed, Problem, failed
 from groundwire_server.openai.chat import ChatHandler
 from groundwire_server.openai.generate_content import GeminiHandler
 from groundwire_server.openai.handler import CONVERSATION_HEADERS, CompletionHandler, HandlerContext
 from groundwire_server.openai.messages import CountTokensHandler, MessagesHandler
 from groundwire_server.openai.ollama import OllamaChatHandler
 from groundwire_server.openai.responses import ResponsesHandler
-from groundwire_server.openai.upstream import Upstream, forwarded_headers, returned_headers
-from groundwire_server.request_json import JSON_HEADERS, UpstreamRejected, broken, parse_model_request, rejected
+from groundwire_server.openai.upstream import Upstream, broken, forwarded_headers, returned_headers
+from groundwire_server.request_json import JSON_HEADERS, UpstreamRejected, parse_model_request
 from groundwire_server.warning_header import warning_headers
 
 __all__ = ["Proxy"]
 
 _logger = logging.getLogger(__name__)
 
-_MAX_REQUEST_BYTES = 32_000_000  # bytes of a request; pictures are sent inside
 _PRIVATE_STORE_BYTES = 32_000_000  # bytes in this process of conversations that must not be stored
 _READ_PATHS = ("models", "api/tags", "api/ps", "api/version", "v1beta/models")
 _MODEL_CALLS = frozenset(
@@ -104,24 +105,25 @@ class Proxy:
             f"{root}/api/chat": OllamaChatHandler,
         }
         routes = [
-            Route(path, _Endpoint(partial(self.answer, handler, handler.path)), methods=["POST"])
+            Route(path, partial(self._answer, handler, handler.path), methods=["POST"])
             for path, handler in handlers.items()
         ]
         for base in (f"{root}/v1beta", prefix):
             for call in ("generateContent", "streamGenerateContent"):
                 target = f"{base.removeprefix(root) or '/v1'}/{{model}}:{call}"
-                answer = _Endpoint(partial(self.answer, GeminiHandler, target))
+                answer = partial(self._answer, GeminiHandler, target)
                 routes.append(Route(f"{base}/{{model:path}}:{call}", answer, methods=["POST"]))
         # Ollama and Gemini are below the root of a server.
         for path, above in ((prefix, ""), (f"{root}/api", "/api/"), (f"{root}/v1beta", "/v1beta/")):
-            routes.append(Route(f"{path}/{{path:path}}", self._passing(above), methods=_METHODS))
+            routes.append(Route(f"{path}/{{path:path}}", partial(self._forward, above), methods=_METHODS))
         routes.append(Route(f"{root}/health", self._health, methods=["GET"]))
         self.beside: tuple[str, ...] = tuple(f"{root}/{name}" for name in ("api", "v1beta", "health"))
         """The paths of endpoints outside the prefix."""
         if not root:  # Ollama's command line looks there whether its server runs
-            routes.append(Route("/", self._passing("/"), methods=["GET"]))
+            routes.append(Route("/", partial(self._forward, "/"), methods=["GET"]))
             self.beside += ("/",)
-        self.app: Starlette = Starlette(routes=routes)
+        handlers_of_errors = {Failed: _failed, ClientDisconnect: _gone}
+        self.app: Starlette = Starlette(routes=routes, exception_handlers=handlers_of_errors)
 
     async def aclose(self) -> None:
         """Close the connections to the model server."""
@@ -134,80 +136,87 @@ class Proxy:
                 return JSONResponse({"status": "ok"})
         except TimeoutError:
             return JSONResponse({"status": "error", "error": "The model server did not answer in time."}, 503)
-        except UpstreamRejected as error:
-            return JSONResponse({"status": "error", "error": error.message()}, 503)
+        except Failed as error:
+            return JSONResponse({"status": "error", "error": str(error)}, 503)
 
-    async def answer(
-        self, handler: type[CompletionHandler], target: str, scope: Scope, receive: Receive, send: Send
-    ) -> None:
-        """Handle a request of an API, forwarded to `target`, which may have fields of the request's path."""
-        request = Request(scope, receive)
-        query = scope["query_string"].decode("latin-1")
-        target = target.format(**scope["path_params"]) + (f"?{query}" if query else "")
+    async def _answer(self, handler: type[CompletionHandler], target: str, request: Request) -> ASGIApp:
+        """Return what answers a request of an API, forwarded to `target`, which may have fields of its path."""
+        target = _with_query(target.format(**request.path_params), request)
         try:
-            data = await _body(request)
+            data = await request.body()
             body = parse_model_request(data)
-            headers, owner = self._headers(request), _owner(request, scope)
+            headers, owner = self._headers(request), _owner(request)
             if not handler.takes(body):
-                answering = _Relay(self.upstream, "POST", target, headers, data, handler=handler)
-                await until_done(answering, scope, receive, send, has_read=True)
-                return
+                return self._relay("POST", target, headers, data, handler)
             named = next((request.headers[name] for name in CONVERSATION_HEADERS if name in request.headers), "")
-            request_handler = handler(self._context_of(scope), body, headers, owner, named, target)
-            await request_handler.begin()
-        except (GroundwireError, UpstreamRejected) as error:
-            await _response(error, handler)(scope, receive, send)
-            return
-        except ClientDisconnect:
-            return
-        if not request_handler.streams:
-            await answer_whole(_answer(request_handler), scope, receive, send)
-            return
-        await answer_with_events(
-            partial(_stream, request_handler),
-            request_handler.failure_event,
-            scope,
-            receive,
-            send,
+            answering = handler(self._context_of(request), body, headers, owner, named, target)
+            await answering.begin()
+        except (GroundwireError, Failed) as error:
+            return _failure(error, handler).response()
+        if not answering.streams:
+            return partial(answer_whole, _answer(answering))
+        return partial(
+            answer_with_events,
+            partial(_stream, answering),
+            answering.failure_event,
             keep_alive=self._keep_alive,
-            media_type=request_handler.media_type,
-            idle=request_handler.idle,
+            media_type=answering.media_type,
+            idle=answering.idle,
         )
 
-    def _context_of(self, scope: Scope) -> HandlerContext:
+    def _context_of(self, request: Request) -> HandlerContext:
         """Return the caller's context."""
-        tenant = tenant_of(scope)
+        tenant = tenant_of(request.scope)
         return self._context if tenant is None else replace(self._context, web=tenant.narrow(self._context.web))
 
-    async def forward(self, scope: Scope, receive: Receive, send: Send, above: str = "") -> None:
-        """Forward a request to the model server unchanged, and stream its response back.
+    async def _forward(self, above: str, request: Request) -> ASGIApp:
+        """Return what forwards a request to the model server unchanged, and streams its response back.
 
         Args:
-            scope: The request.
-            receive: Its receiving end.
-            send: Its sending end.
             above: The parent of the path below the server's root; empty means the base URL.
-        """
-        request = Request(scope, receive)
-        try:
-            data = await _body(request)
-            headers = self._headers(request)
-            headers["Content-Type"] = request.headers.get("content-type", "application/json")
-            path, query = str(scope["path_params"].get("path", "")).lstrip("/"), scope["query_string"].decode("latin-1")
-            path = above + path
-            if stored := _STORED_RESPONSE.fullmatch(path):
-                conversations = self._context_of(scope).conversations(_owner(request, scope))
-                path = f"responses/{await conversations.upstream_id(stored[1])}{stored[2] or ''}"
-            if self._key and "authorization" not in request.headers and not _harmless(request.method, path):
-                text = f"The key of this server does not allow {request.method} {path[:80]}."
-                raise rejected(403, text, kind="invalid_request_error")
-        except UpstreamRejected as error:
-            await _response(error)(scope, receive, send)
-            return
-        await _Relay(self.upstream, request.method, path, headers, data, query)(scope, receive, send)
+            request: The request.
 
-    def _passing(self, above: str) -> _Endpoint:
-        return _Endpoint(partial(until_done, partial(self.forward, above=above)))
+        Raises:
+            Failed: it is not allowed.
+        """
+        data = await request.body()
+        headers = self._headers(request)
+        headers["Content-Type"] = request.headers.get("content-type", "application/json")
+        path = above + str(request.path_params.get("path", "")).lstrip("/")
+        if stored := _STORED_RESPONSE.fullmatch(path):
+            conversations = self._context_of(request).conversations(_owner(request))
+            path = f"responses/{await conversations.upstream_id(stored[1])}{stored[2] or ''}"
+        if self._key and "authorization" not in request.headers and not _harmless(request.method, path):
+            text = f"The key of this server does not allow {request.method} {path[:80]}."
+            raise failed(403, "", text)
+        return self._relay(request.method, _with_query(path, request), headers, data)
+
+    def _relay(
+        self,
+        method: str,
+        target: str,
+        headers: Mapping[str, str],
+        data: bytes,
+        handler: type[CompletionHandler] = CompletionHandler,
+    ) -> ASGIApp:
+        """Return what forwards a request, and its response."""
+
+        async def relaying(scope: Scope, receive: Receive, send: Send) -> None:
+            sending = TrackedSend(send)
+            try:
+                async with self.upstream.ask(method, target, headers, data or None) as response:
+                    if handler.absent and response.status in _ABSENT_STATUSES:
+                        await self.upstream.read_body(response)
+                    back = returned_headers(response.headers)
+                    head = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in back.items()]
+                    await relay(response, head, sending)
+            except (UpstreamRejected, Failed) as error:
+                if not sending.begun:
+                    await _failure(error, handler).response()(scope, receive, send)
+                else:  # too late for another status; the server closes the connection
+                    _logger.info("A response that was passed on was cut off: %s", error)
+
+        return partial(until_done, relaying)
 
     def _headers(self, request: Request) -> dict[str, str]:
         """Return the headers for the model server, with its key."""
@@ -218,47 +227,6 @@ class Proxy:
         return headers
 
 
-@dataclass(frozen=True, slots=True)
-class _Endpoint:
-    """An ASGI application, which Starlette tells from a function of a request by its type."""
-
-    app: Callable[[Scope, Receive, Send], Awaitable[None]]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self.app(scope, receive, send)
-
-
-@dataclass(frozen=True, slots=True)
-class _Relay:
-    """A forwarded request whose response is forwarded too."""
-
-    upstream: Upstream
-    method: str
-    path: str
-    headers: Mapping[str, str]
-    data: bytes
-    query: str = ""
-    handler: type[CompletionHandler] | None = None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        begun = False
-        try:
-            async with self.upstream.ask(
-                self.method, self.path, self.headers, self.data or None, self.query
-            ) as response:
-                if self.handler and self.handler.absent and response.status in _ABSENT_STATUSES:
-                    await self.upstream.read_body(response)
-                back = returned_headers(response.headers)
-                head = [(name.lower().encode("latin-1"), value.encode("latin-1")) for name, value in back.items()]
-                begun = True
-                await relay(response, head, send)
-        except UpstreamRejected as error:
-            if begun:  # too late for another status; the server closes the connection
-                _logger.info("A response that was passed on was cut off: %s", error.message())
-                return
-            await (_response(error, self.handler) if self.handler else _response(error))(scope, receive, send)
-
-
 def _harmless(method: str, path: str) -> bool:
     """Whether a request only calls a model, without changing anything in the account."""
     path = path.strip("/")
@@ -267,9 +235,14 @@ def _harmless(method: str, path: str) -> bool:
     return (method, path) in _MODEL_CALLS or bool(_GEMINI_CALL.fullmatch(path))
 
 
-def _owner(request: Request, scope: Scope) -> str:
+def _with_query(path: str, request: Request) -> str:
+    query = request.scope["query_string"].decode("latin-1")
+    return f"{path}?{query}" if query else path
+
+
+def _owner(request: Request) -> str:
     """Return the owner: the tenant of the gateway's key together with the model server's key."""
-    tenant = tenant_of(scope)
+    tenant = tenant_of(request.scope)
     own = "" if tenant is None else tenant.id
     names = ("authorization", "x-api-key", "x-goog-api-key")
     key = next((request.headers[name] for name in names if request.headers.get(name)), "")
@@ -277,11 +250,19 @@ def _owner(request: Request, scope: Scope) -> str:
     return hashlib.sha256(f"{own}\n{key}".encode()).hexdigest()
 
 
+async def _failed(_request: Request, error: Exception) -> Response:
+    return _failure(error).response()
+
+
+async def _gone(_request: Request, _error: Exception) -> Response:
+    return Response(status_code=499)  # to no one
+
+
 async def _answer(handler: CompletionHandler) -> Response:
     try:
         response = await _with_api_errors(handler, handler.answer())
     except UpstreamRejected as error:
-        return Response(error.body, error.status, dict(error.headers))
+        return error.response()
     response.headers.update(warning_headers(handler.plan.warnings))
     return response
 
@@ -300,33 +281,19 @@ async def _with_api_errors(handler: CompletionHandler, work: Awaitable[_T]) -> _
         raise replace(failure, headers={**failure.headers, **warning_headers(handler.plan.warnings)}) from error
 
 
-async def _body(request: Request) -> bytes:
-    data = bytearray()
-    async for piece in request.stream():
-        data += piece
-        if len(data) > _MAX_REQUEST_BYTES:
-            raise rejected(
-                413, f"The request has more than {_MAX_REQUEST_BYTES:,} bytes.", kind="invalid_request_error"
-            )
-    return bytes(data)
-
-
-def _failure(error: Exception, handler: type[CompletionHandler]) -> UpstreamRejected:
+def _failure(error: Exception, handler: type[CompletionHandler] = CompletionHandler) -> UpstreamRejected:
     """Return a failure as the client gets it: the model server's unchanged, the proxy's own in the API's format."""
-    if isinstance(error, GroundwireError):
-        param = error.field if isinstance(error, InvalidRequest) else ""
-        return UpstreamRejected(400, handler.error(str(error), param=param), JSON_HEADERS)
-    if not isinstance(error, UpstreamRejected):
+    if isinstance(error, UpstreamRejected):
+        theirs = object_of(parsed(error.body)).get("type") == "error"  # of a Messages API
+        if theirs or not handler.absent or error.status not in _ABSENT_STATUSES:
+            return error
+        failure = failed(error.status, "absent", handler.absent)
+    elif isinstance(error, Failed):
+        failure = error
+    elif isinstance(error, GroundwireError):
+        field = error.field if isinstance(error, InvalidRequest) else None
+        failure = Failed(400, Problem(code="", message=str(error), field=field))
+    else:
         _logger.error("An answer could not be read", exc_info=error)
-        error = broken("answered in an unexpected form")
-    if not error.is_upstreams and handler.has_own_errors:
-        return replace(error, body=handler.error(error.message(), error.status, kind="api_error"))
-    theirs = error.is_upstreams and object_of(parsed(error.body)).get("type") == "error"  # of a Messages API
-    if error.is_upstreams and handler.absent and error.status in _ABSENT_STATUSES and not theirs:
-        return UpstreamRejected(error.status, handler.error(handler.absent, kind="not_found_error"), JSON_HEADERS)
-    return error
-
-
-def _response(error: Exception, handler: type[CompletionHandler] = CompletionHandler) -> Response:
-    failure = _failure(error, handler)
-    return Response(failure.body, failure.status, dict(failure.headers))
+        failure = broken("answered in an unexpected form")
+    return UpstreamRejected(failure.status, json.dumps(handler.error(failure)).encode(), JSON_HEADERS)

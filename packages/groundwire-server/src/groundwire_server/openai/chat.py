@@ -15,12 +15,11 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.call_deltas import CallDeltas
 from groundwire.hosted.answers.event_streams import ServerSentEvent
-from groundwire.hosted.answers.types import items, object_of, parsed
+from groundwire.hosted.answers.types import items, object_of
 from groundwire.hosted.requirements import Needs
 from groundwire_server.openai.message_pieces import PiecesHandler
 from groundwire_server.openai.prompts import merge_values, sum_usage
 from groundwire_server.openai.upstream import UpstreamAnswer
-from groundwire_server.request_json import UpstreamRejected, error_body
 
 __all__ = ["ChatHandler"]
 
@@ -124,12 +123,6 @@ class ChatHandler(PiecesHandler):
         if not ended:
             await self._send({}, finish=finish)
         await self.put(self.done)
-
-    def _error_event(self, error: UpstreamRejected) -> bytes:
-        """Return a failure in the format of OpenAI's stream: an object with `error`."""
-        if object_of(parsed(error.body)).get("error"):
-            return _raw(error.body.decode())
-        return self._line(json.loads(error_body(error.message(), kind="upstream_error", code=str(error.status))))
 
     def _is_for_client(self, call: object) -> bool:
         function = object_of(call).get("function")
@@ -251,8 +244,3 @@ def _finish(run: Run, reason: str | None) -> str | None:
     if run.stop != "answered":
         return "length"
     return "stop" if reason in (None, "tool_calls") else reason
-
-
-def _raw(data: str) -> bytes:
-    """Return the data of an event as it came."""
-    return "".join(f"data: {line}\n" for line in data.split("\n")).encode("utf-8", "surrogatepass") + b"\n"

@@ -7,10 +7,14 @@ words of a response, for the same client and as long as the numbers are stored.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+import re
+from bisect import bisect_left
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
+from itertools import accumulate
 from typing import Any, ClassVar, Final
+from urllib.parse import urlsplit
 
 from groundwire.agent_loop import CallEnded, LoopEvent, Run
 from groundwire.agent_loop.citation_ledger import CitedText
@@ -18,9 +22,10 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted import Needs
 from groundwire.hosted.answers import HostedAnswer
 from groundwire.hosted.answers.types import items, object_of
+from groundwire.models import Source
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult
+from groundwire_server.error_body import Failed
 from groundwire_server.openai.conversations import History, Utterance, question_in
-from groundwire_server.openai.grounding import Grounding
 from groundwire_server.openai.message_pieces import PiecesHandler
 from groundwire_server.openai.prompts import arguments_in, utterances_in
 
@@ -30,6 +35,8 @@ _SEARCH_TOOLS = ("googleSearch", "google_search", "googleSearchRetrieval", "goog
 _READ_TOOLS = ("urlContext", "url_context")
 _TIME_FILTERS = ("timeRangeFilter", "time_range_filter")
 _STATUS: Final[Mapping[int, str]] = {400: "INVALID_ARGUMENT", 502: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED"}
+_SENTENCE: Final = re.compile(r"(?<=[.!?。！？])\s+|\n")  # what begins another claim
+_CLAIM_CHARS: Final = 2_000  # characters of a claim
 
 
 class GeminiHandler(PiecesHandler):
@@ -37,12 +44,11 @@ class GeminiHandler(PiecesHandler):
 
     api = "gemini"
     path = "/v1beta/models/"
-    has_own_errors: ClassVar[bool] = True
     usage_key: ClassVar[str] = "usageMetadata"
 
     def __init__(self, *args: Any) -> None:
         self._text = ""  # what the client has got
-        self._grounding = Grounding()
+        self._grounding = _Grounding()
         self._shown_before = History()  # what the client has got and asked
         self._pages: list[dict[str, str]] = []
         super().__init__(*args)
@@ -64,10 +70,10 @@ class GeminiHandler(PiecesHandler):
         return bool(body.get("contents")) and bool(cls.requested_tools(body))
 
     @classmethod
-    def error(cls, message: str, status: int = 400, *, kind: str = "", param: str = "") -> bytes:
+    def error(cls, failure: Failed) -> dict[str, Any]:
         """Return an error in the API's format."""
-        about = {"code": status, "message": message, "status": _STATUS.get(status, "INTERNAL")}
-        return json.dumps({"error": about}).encode()
+        status = _STATUS.get(failure.status, "INTERNAL")
+        return {"error": {"code": failure.status, "message": failure.problem.message, "status": status}}
 
     @property
     def streams(self) -> bool:
@@ -280,3 +286,73 @@ def _day(moment: object) -> date | None:
     with suppress(ValueError):
         return date.fromisoformat(str(moment or "")[:10])
     return None
+
+
+class _Grounding:
+    """Collects the text of a response and the pages that it cites, for `groundingMetadata`."""
+
+    def __init__(self) -> None:
+        self.queries: list[str] = []
+        """The queries."""
+        self._claim = ""  # the text since the last citation
+        self._bytes = 0  # of all text, in UTF-8
+        self._supports: list[dict[str, Any]] = []
+        self._chunks: dict[str, tuple[int, Source]] = {}
+
+    def say(self, text: str) -> None:
+        """Add text."""
+        self._claim = (self._claim + text)[-_CLAIM_CHARS:]
+        self._bytes += _size(text)
+
+    def support(self, sources: Sequence[Source]) -> None:
+        """Record that these pages support the last sentence."""
+        indices = [self._chunks.setdefault(source.url, (len(self._chunks), source))[0] for source in sources]
+        claim = self._claim.rstrip()
+        if not claim.strip(" \t\n,.;:"):  # more pages for the same words
+            indices_before = self._supports[-1]["groundingChunkIndices"] if self._supports else []
+            indices_before += [index for index in indices if index not in indices_before]
+            return
+        end = self._bytes - _size(self._claim[len(claim) :])
+        claim = _SENTENCE.split(claim)[-1].lstrip(" \t,.;:")
+        segment = {"startIndex": end - _size(claim), "endIndex": end, "text": claim}
+        self._supports.append({"segment": segment, "groundingChunkIndices": indices})
+        self._claim = ""
+
+    def metadata(self, texts: Sequence[str] | None, sources: Sequence[Source]) -> dict[str, Any]:
+        """Return the metadata of a candidate; nothing without a search or a citation.
+
+        Args:
+            texts: The texts of its parts, in which the API counts; None in a stream, whose text counts as one.
+            sources: The pages that were found, listed if none is cited.
+        """
+        if not self.queries and not self._supports:
+            return {}
+        pages = [source for _, source in self._chunks.values()] or sources
+        web = [
+            {"web": {"uri": page.url, "title": page.title, "domain": urlsplit(page.url).hostname or ""}}
+            for page in pages
+        ]
+        return {
+            "groundingMetadata": {
+                "webSearchQueries": self.queries,
+                "groundingChunks": web,
+                "groundingSupports": self._supports if texts is None else _by_part(self._supports, texts),
+            }
+        }
+
+
+def _by_part(supports: Sequence[dict[str, Any]], texts: Sequence[str]) -> list[dict[str, Any]]:
+    """Return supports whose positions are counted from the beginning of their part, as in the API."""
+    ends = list(accumulate(map(_size, texts)))
+    placed: list[dict[str, Any]] = []
+    for support in supports:
+        segment = support["segment"]
+        index = bisect_left(ends, segment["endIndex"])
+        begins = ends[index - 1] if index else 0
+        moved = {"startIndex": max(segment["startIndex"], begins) - begins, "endIndex": segment["endIndex"] - begins}
+        placed.append({**support, "segment": {**({"partIndex": index} if index else {}), **segment, **moved}})
+    return placed
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))

@@ -23,10 +23,11 @@ from groundwire.agent_loop import LoopEvent, Run, run_tools
 from groundwire.agent_loop.citation_ledger import citations_in
 from groundwire.agent_loop.wire_formats import declared_functions
 from groundwire.citations.link_filter import LinkFilter, policy_filter
-from groundwire.errors import GroundwireError, UnexpectedResponse
+from groundwire.errors import UnexpectedResponse
 from groundwire.hosted import Api, Needs, Plan, load_matrix, plan_for
 from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
+from groundwire.hosted.answers.types import object_of, parsed
 from groundwire.hosted.requests import with_search, without_search
 from groundwire.routing.daily_quota import limits_of
 from groundwire.storage import Store
@@ -34,10 +35,11 @@ from groundwire.tools import Tool, web_tools
 from groundwire.tools.permissions import Permission, guarded
 from groundwire.web import Web
 from groundwire_server.client_disconnect import Outbox
+from groundwire_server.error_body import Failed, failed
 from groundwire_server.openai.conversations import ConversationLedger, Conversations, StoredRun, Utterance, question_in
 from groundwire_server.openai.prompts import location_of, messages_of, sum_usage, utterances_in, with_date
-from groundwire_server.openai.upstream import Upstream, UpstreamAnswer, parse_events, returned_headers
-from groundwire_server.request_json import JSON_HEADERS, UpstreamRejected, broken, error_body, rejected, write_json
+from groundwire_server.openai.upstream import Upstream, UpstreamAnswer, broken, parse_events, returned_headers
+from groundwire_server.request_json import JSON_HEADERS, UpstreamRejected, write_json
 
 __all__ = [
     "CONVERSATION_HEADERS",
@@ -103,8 +105,6 @@ class CompletionHandler(ABC):
     path: ClassVar[str]
     media_type: str = "text/event-stream; charset=utf-8"
     """The media type of a stream."""
-    has_own_errors: ClassVar[bool] = False
-    """Whether its errors have another format than OpenAI's."""
     streams_lines: ClassVar[bool] = False
     """Whether a stream is lines of JSON, which some servers send as `application/json`."""
     absent: ClassVar[str] = ""
@@ -151,9 +151,12 @@ class CompletionHandler(ABC):
         return True
 
     @classmethod
-    def error(cls, message: str, status: int = 400, *, kind: str = "invalid_request_error", param: str = "") -> bytes:
-        """Return the body of the proxy's own error in the format of this API."""
-        return error_body(message, kind=kind, param=param or None)
+    def error(cls, failure: Failed) -> dict[str, Any]:
+        """Return the proxy's own error in the format of this API; by default in OpenAI's."""
+        kind, problem = "invalid_request_error" if failure.status < 500 else "upstream_error", failure.problem
+        return {
+            "error": {"message": problem.message, "type": kind, "param": problem.field, "code": problem.code or None}
+        }
 
     @property
     def streams(self) -> bool:
@@ -254,6 +257,11 @@ class CompletionHandler(ABC):
     def _error_event(self, error: UpstreamRejected) -> bytes:
         """Return the proxy's event for a failure."""
 
+    def _error_value(self, error: UpstreamRejected) -> dict[str, Any]:
+        """Return a failure as an object of the API: the model server's own, if it is one."""
+        theirs = object_of(parsed(error.body))
+        return theirs if theirs.get("error") else self.error(failed(error.status, "", error.message()))
+
     def _extract_needs(self, body: dict[str, Any]) -> tuple[dict[str, Any], Needs]:
         """Return the request without OpenAI's own search options, and the requirements in them."""
         changed = dict(body)
@@ -312,13 +320,11 @@ class CompletionHandler(ABC):
                 on_event=self._record_call,
             )
         except UnexpectedResponse as error:
-            raise rejected(502, str(error), code="upstream_broken") from error
-        except GroundwireError as error:
-            raise rejected(400, str(error), kind="invalid_request_error") from error
+            raise failed(502, "upstream_broken", str(error)) from error
         if run.stop == "deadline":
-            raise rejected(504, run.reason, kind="timeout", code="deadline")
+            raise failed(504, "deadline", run.reason)
         if run.stop == "failed":
-            raise rejected(502, run.reason, code="upstream_failed")
+            raise failed(502, "upstream_failed", run.reason)
         await self._remember(run)
         return run
 
@@ -357,9 +363,9 @@ class CompletionHandler(ABC):
                 if value is None:
                     self.done = event.raw
                 elif value.get("error") or "error" in (value.get("type"), event.name):
-                    self.failure = self._raw(event)
+                    self.failure = event.raw
                     await self.put(b"")  # the failure is an event, as it came
-                    raise UpstreamRejected(502, event.data.encode("utf-8", "surrogatepass"), is_upstreams=True)
+                    raise UpstreamRejected(502, event.data.encode("utf-8", "surrogatepass"))
                 else:
                     await self._take(event, value)
         await self._end_streaming()
@@ -368,10 +374,6 @@ class CompletionHandler(ABC):
     def _events(self, response: aiohttp.ClientResponse) -> AsyncIterator[tuple[ServerSentEvent, dict[str, Any] | None]]:
         """Yield the events of a stream with their values."""
         return parse_events(response)
-
-    def _raw(self, event: ServerSentEvent) -> bytes:
-        """Return an event as it goes to the client."""
-        return event.raw
 
     async def _begin_round(self) -> None:
         """Start another round; what the previous one has held back, in case it was the last, is forwarded before."""

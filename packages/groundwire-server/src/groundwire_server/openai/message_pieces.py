@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from abc import abstractmethod
 from typing import Any, ClassVar, cast
 
@@ -78,7 +77,7 @@ class PiecesHandler(CompletionHandler):
     async def _take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         """Take a piece."""
         self.stream_reader.event(value)
-        await self._forward(value, self._raw(event), ends=self._ends(value))
+        await self._forward(value, event.raw, ends=self._ends(value))
 
     async def _forward(self, value: dict[str, Any], raw: bytes, *, ends: bool) -> None:
         """Forward a piece, unchanged if possible; the end waits."""
@@ -97,7 +96,7 @@ class PiecesHandler(CompletionHandler):
 
     def _error_event(self, error: UpstreamRejected) -> bytes:
         """Return a failure as the last piece."""
-        return self._line(json.loads(self.error(error.message(), error.status)))
+        return self._line(self._error_value(error))
 
     def _response(self, run: Run) -> dict[str, Any]:
         """Return one message."""

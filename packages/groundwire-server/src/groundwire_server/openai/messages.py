@@ -10,7 +10,7 @@ import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from starlette.responses import Response
 
@@ -23,6 +23,7 @@ from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of
 from groundwire.models import Source
 from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult
+from groundwire_server.error_body import Failed
 from groundwire_server.openai.conversations import Utterance
 from groundwire_server.openai.handler import CompletionHandler
 from groundwire_server.openai.prompts import location_of, sum_usage, utterances_in
@@ -39,6 +40,7 @@ from groundwire_server.request_json import UpstreamRejected
 
 __all__ = ["CountTokensHandler", "MessagesHandler"]
 
+_ERROR_TYPES: Final[Mapping[int, str]] = {400: "invalid_request_error", 404: "not_found_error"}
 _SEARCH, _FETCH = "web_search_", "web_fetch_"  # prefixes of the types of server tools, which end in a date
 
 
@@ -61,7 +63,6 @@ class MessagesHandler(CompletionHandler):
 
     api = "anthropic"
     path = "messages"
-    has_own_errors: ClassVar[bool] = True
     absent: ClassVar[str] = (
         "The model server does not have Anthropic's Messages API. Use one that does, such as llama.cpp, Ollama, vLLM, "
         "or LM Studio, or call /v1/chat/completions."
@@ -77,9 +78,10 @@ class MessagesHandler(CompletionHandler):
         self._numbers = dict(sealed_pages(self.messages))
 
     @classmethod
-    def error(cls, message: str, status: int = 400, *, kind: str = "invalid_request_error", param: str = "") -> bytes:
+    def error(cls, failure: Failed) -> dict[str, Any]:
         """Return an error in the API's format."""
-        return json.dumps({"type": "error", "error": {"type": kind, "message": message}}).encode()
+        kind = _ERROR_TYPES.get(failure.status, "api_error")
+        return {"type": "error", "error": {"type": kind, "message": failure.problem.message}}
 
     @classmethod
     def requested_tools(cls, body: Mapping[str, Any]) -> Collection[str]:
@@ -250,7 +252,7 @@ class MessagesHandler(CompletionHandler):
         await self.put(self._stop)
 
     def _error_event(self, error: UpstreamRejected) -> bytes:
-        return encode_event("error", json.loads(self.error(error.message(), kind="api_error")))
+        return encode_event("error", self._error_value(error))
 
     def _response(self, run: Run) -> dict[str, Any]:
         reason = self._last.get("stop_reason")

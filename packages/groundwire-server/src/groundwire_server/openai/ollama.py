@@ -17,10 +17,11 @@ from groundwire.agent_loop import Run
 from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of, parsed
+from groundwire_server.error_body import Failed
 from groundwire_server.openai.message_pieces import PiecesHandler
 from groundwire_server.openai.prompts import sum_usage
-from groundwire_server.openai.upstream import UpstreamAnswer
-from groundwire_server.request_json import UpstreamRejected, broken
+from groundwire_server.openai.upstream import UpstreamAnswer, broken
+from groundwire_server.request_json import UpstreamRejected
 
 __all__ = ["OllamaChatHandler"]
 
@@ -42,7 +43,6 @@ class OllamaChatHandler(PiecesHandler):
     api = "ollama"
     path = "/api/chat"
     media_type = "application/x-ndjson"
-    has_own_errors: ClassVar[bool] = True
     streams_lines: ClassVar[bool] = True
 
     def __init__(self, *args: Any) -> None:
@@ -55,9 +55,9 @@ class OllamaChatHandler(PiecesHandler):
         return bool(body.get("messages"))
 
     @classmethod
-    def error(cls, message: str, status: int = 400, *, kind: str = "", param: str = "") -> bytes:
+    def error(cls, failure: Failed) -> dict[str, Any]:
         """Return an error in Ollama's format."""
-        return json.dumps({"error": message}).encode()
+        return {"error": failure.problem.message}
 
     @property
     def streams(self) -> bool:
@@ -86,7 +86,7 @@ class OllamaChatHandler(PiecesHandler):
     async def _take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
         """Take a whole response, which is the last line of a stream."""
         if answer.value.get("error"):
-            raise UpstreamRejected(502, answer.data, answer.headers, is_upstreams=True)
+            raise UpstreamRejected(502, answer.data, answer.headers)
         self._received = self._content(answer.value)
         await self._forward(answer.value, answer.data, ends=True)
         return self._streamed_answer()
@@ -189,7 +189,7 @@ async def _lines(response: aiohttp.ClientResponse) -> AsyncIterator[bytes]:
     """Yield the lines of a response that are not empty, unchanged.
 
     Raises:
-        UpstreamRejected: one is too large.
+        Failed: one is too large.
     """
     buffer = bytearray()
     async for piece in response.content.iter_any():

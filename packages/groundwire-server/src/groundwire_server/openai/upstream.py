@@ -18,9 +18,10 @@ from multidict import CIMultiDict
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
 from groundwire.hosted.answers.types import parsed
-from groundwire_server.request_json import UpstreamRejected, broken, rejected, write_json
+from groundwire_server.error_body import Failed, failed
+from groundwire_server.request_json import UpstreamRejected, write_json
 
-__all__ = ["Upstream", "UpstreamAnswer", "forwarded_headers", "parse_events", "returned_headers"]
+__all__ = ["Upstream", "UpstreamAnswer", "broken", "forwarded_headers", "parse_events", "returned_headers"]
 
 _CONNECTION_HEADERS = frozenset(
     # RFC 9110, section 7.6.1, and what each connection sets for itself.
@@ -87,26 +88,20 @@ class Upstream:
 
     @asynccontextmanager
     async def ask(
-        self,
-        method: str,
-        path: str,
-        headers: Mapping[str, str],
-        data: bytes | None = None,
-        query: str = "",
+        self, method: str, path: str, headers: Mapping[str, str], data: bytes | None = None
     ) -> AsyncIterator[aiohttp.ClientResponse]:
         """Send a request and yield the response before its body is read.
 
         Args:
             method: The method.
-            path: The path below the base URL; one that starts with a slash is below the server's root.
+            path: The path with the query, below the base URL; one that starts with a slash is below the server's root.
             headers: The headers.
             data: The body.
-            query: The query.
 
         Raises:
-            UpstreamRejected: the connection failed or timed out; with status 502 or 504.
+            Failed: the connection failed or timed out; with status 502 or 504.
         """
-        url = (self.root + path if path.startswith("/") else f"{self.base_url}/{path}") + (f"?{query}" if query else "")
+        url = self.root + path if path.startswith("/") else f"{self.base_url}/{path}"
         try:
             request = self._connected().request(
                 method, url, data=data, headers=CIMultiDict(headers), allow_redirects=False
@@ -126,7 +121,8 @@ class Upstream:
         """Send a request and return the JSON object in the response.
 
         Raises:
-            UpstreamRejected: the response is an error, or not an answer.
+            UpstreamRejected: the response is an error.
+            Failed: it is not an answer.
         """
         async with self.ask("POST", path, headers, write_json(body)) as response:
             return await self.answer(response)
@@ -135,7 +131,8 @@ class Upstream:
         """Read the JSON object in a response.
 
         Raises:
-            UpstreamRejected: the response is an error, or not an answer.
+            UpstreamRejected: the response is an error.
+            Failed: it is not an answer.
         """
         data = await self.read_body(response)
         value = parsed(data)
@@ -147,7 +144,8 @@ class Upstream:
         """Read the whole body of a successful response.
 
         Raises:
-            UpstreamRejected: it is an error, or too large.
+            UpstreamRejected: it is an error.
+            Failed: it is too large.
         """
         data = bytearray()
         async for piece in response.content.iter_any():
@@ -156,7 +154,7 @@ class Upstream:
                 raise self._failed(502, f"answered with more than {_MAX_ANSWER_BYTES:,} bytes", "upstream_broken")
         if not 200 <= response.status < 300:
             status = response.status if response.status >= 400 else 502
-            raise UpstreamRejected(status, bytes(data), returned_headers(response.headers), is_upstreams=True)
+            raise UpstreamRejected(status, bytes(data), returned_headers(response.headers))
         return bytes(data)
 
     async def aclose(self) -> None:
@@ -180,8 +178,17 @@ class Upstream:
             )
         return self._session
 
-    def _failed(self, status: int, what: str, code: str) -> UpstreamRejected:
-        return rejected(status, f"The model server at {self.display_url} {what}.", code=code)
+    def _failed(self, status: int, what: str, code: str) -> Failed:
+        return failed(status, code, f"The model server at {self.display_url} {what}.")
+
+
+def broken(what: str) -> Failed:
+    """Return the failure for an unusable response of a model server.
+
+    Args:
+        what: What it did, such as `sent an event that is not JSON`.
+    """
+    return failed(502, "upstream_broken", f"The model server {what}.")
 
 
 async def parse_events(
@@ -190,7 +197,7 @@ async def parse_events(
     """Yield the events of a stream with their JSON objects; `[DONE]`, the end of an OpenAI stream, has None.
 
     Raises:
-        UpstreamRejected: an event is too large, or not JSON.
+        Failed: an event is too large, or not JSON.
     """
     decoder = EventDecoder()
     try:

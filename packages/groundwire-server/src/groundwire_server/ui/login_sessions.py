@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 import secrets
-from collections.abc import Iterable
 from datetime import UTC, datetime
 from urllib.parse import urlsplit
 
@@ -13,7 +12,7 @@ from starlette.requests import Request
 
 from groundwire.storage import Store
 from groundwire_server.auth import KeyFile
-from groundwire_server.auth.authentication import ClientAddress
+from groundwire_server.auth.authentication import client_address
 from groundwire_server.auth.keys import id_of, is_key_of
 from groundwire_server.auth.rate_limits import Failures
 
@@ -33,18 +32,16 @@ class SignIns:
     Args:
         keys: The keys.
         store: Where they are kept.
-        trusted_proxies: See `ClientAddress`.
     """
 
-    def __init__(self, keys: KeyFile, store: Store, trusted_proxies: Iterable[str] = ()) -> None:
+    def __init__(self, keys: KeyFile, store: Store) -> None:
         self._keys = keys
         self._store = store
-        self._clients = ClientAddress(trusted_proxies)
         self._failures = Failures(store)
 
     async def count_wrong_key(self, request: Request) -> float:
         """Count a wrong key; return 0, or the seconds until there may be another where there were too many."""
-        return await self._failures.count(self._clients.address(request.scope))
+        return await self._failures.count(client_address(request.scope))
 
     async def sign_in(self, key: str, *, secure: bool) -> str | None:
         """Return the cookie of a visitor who signed in; None for an unknown, revoked or expired key.

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from typing import Any
+from typing import Any, Final
 
 from markdown_it import MarkdownIt
+from markdown_it.common.utils import escapeHtml
+from markdown_it.renderer import RendererHTML
 from markdown_it.token import Token
+from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup
 
 from groundwire.errors import GroundwireError
@@ -43,6 +45,8 @@ def inert_html(markdown: str, *, title: str = "") -> Markup:
     """
     parser = MarkdownIt("commonmark", {"html": False, "maxNesting": _NESTING}).enable(["table", "strikethrough"])
     parser.validateLink = lambda url: True  # type: ignore[method-assign]  # judged below, where its words can be kept
+    for name, rule in _RULES.items():
+        parser.add_render_rule(name, rule)
     tokens = parser.parse(markdown)
     if len(tokens) > 2 and tokens[0].type == "heading_open" and _words(tokens[1]) == title.casefold().split() != []:
         del tokens[:3]
@@ -50,7 +54,7 @@ def inert_html(markdown: str, *, title: str = "") -> Markup:
     for block in tokens:
         if block.children:
             block.children = list(_inline(block.children))
-    return Markup(parser.renderer.render(_framed(tokens), parser.options, {}))  # noqa: S704  # made of escaped text
+    return Markup(parser.renderer.render(tokens, parser.options, {}))  # noqa: S704  # made of escaped text
 
 
 def _words(token: Token) -> list[str]:
@@ -68,12 +72,9 @@ def _set_headings(tokens: Sequence[Token]) -> None:
 
 
 def _inline(children: Sequence[Token]) -> Iterator[Token]:
-    """Yield the inline content of a line, with images as text and only safe links."""
+    """Yield the inline content of a line, with only safe links."""
     stack: list[Token] = []
     for number, token in enumerate(children):
-        if token.type == "image":
-            yield from _picture(token)
-            continue
         if token.type == "link_open":
             if children[number + 1].type == "link_close":  # a link without text would be invisible
                 stack.append(_as_span(token))
@@ -100,49 +101,42 @@ def _as_span(token: Token) -> Token:
     return token
 
 
-def _picture(token: Token) -> Iterator[Token]:
-    opened = Token("picture_open", "span", 1)
-    opened.attrs = {"class": "picture"}
-    yield opened
-    described = Token("text", "", 0)
-    described.content = " ".join(token.content.split()) or "image without a description"
-    yield described
-    yield Token("picture_close", "span", -1)
+_Tokens = Sequence[Token]
 
 
-def _framed(tokens: Sequence[Token]) -> list[Token]:
-    """Wrap tables and code in frames that can be scrolled with the keyboard."""
-    framed: list[Token] = []
-    head = "th"
-    for token, following in pairwise([*tokens, Token("end", "", 0)]):
-        if token.type == "table_open":
-            frame = Token("frame_open", "div", 1, block=True)
-            frame.attrs = {"class": "wide", "tabindex": "0", "role": "group", "aria-label": "Table"}
-            framed.append(frame)
-        if token.type in {"fence", "code_block"}:
-            framed += _code(token)
-            continue
-        if token.type == "th_open":  # a heading without words would be one that a screen reader cannot say
-            head = "th" if following.content.strip() else "td"
-        if token.type in {"th_open", "th_close"}:
-            token.tag = head
-        if token.type in {"th_open", "td_open"}:
-            align = str(token.attrGet("style") or "").removeprefix("text-align:")
-            token.attrs = {"class": f"to-{align}"} if align in {"left", "center", "right"} else {}
-        framed.append(token)
-        if token.type == "table_close":
-            framed.append(Token("frame_close", "div", -1, block=True))
-    return framed
+def _picture(_renderer: RendererHTML, tokens: _Tokens, at: int, _options: OptionsDict, _env: EnvType) -> str:
+    text = " ".join(tokens[at].content.split()) or "image without a description"
+    return f'<span class="picture">{escapeHtml(text)}</span>'
 
 
-def _code(token: Token) -> Iterator[Token]:
-    opened = Token("code_open", "pre", 1)
-    opened.attrs = {"tabindex": "0"}
-    yield opened
-    text = Token("code_inline", "code", 0)
-    text.content = token.content
-    yield text
-    yield Token("code_close", "pre", -1, block=True)
+def _code(_renderer: RendererHTML, tokens: _Tokens, at: int, _options: OptionsDict, _env: EnvType) -> str:
+    return f'<pre tabindex="0"><code>{escapeHtml(tokens[at].content)}</code></pre>\n'
+
+
+def _table(renderer: RendererHTML, tokens: _Tokens, at: int, options: OptionsDict, env: EnvType) -> str:
+    """Return the end of a table, or its beginning; it can be scrolled with the keyboard, as code can."""
+    tag = renderer.renderToken(tokens, at, options, env)
+    frame = '<div class="wide" tabindex="0" role="group" aria-label="Table">\n'
+    return f"{frame}{tag}" if tokens[at].nesting == 1 else f"{tag}</div>\n"
+
+
+def _cell(renderer: RendererHTML, tokens: _Tokens, at: int, options: OptionsDict, env: EnvType) -> str:
+    """Return the beginning of a cell; a heading without words would be one that a screen reader cannot say."""
+    token = tokens[at]
+    if not tokens[at + 1].content.strip():
+        token.tag = tokens[at + 2].tag = "td"
+    align = str(token.attrGet("style") or "").removeprefix("text-align:")
+    token.attrs = {"class": f"to-{align}"} if align in {"left", "center", "right"} else {}
+    return renderer.renderToken(tokens, at, options, env)
+
+
+_RULES: Final[Mapping[str, Callable[..., str]]] = {
+    **dict.fromkeys(("table_open", "table_close"), _table),
+    **dict.fromkeys(("th_open", "td_open"), _cell),
+    **dict.fromkeys(("fence", "code_block"), _code),
+    "image": _picture,
+}
+"""How elements are rendered that are not as CommonMark says."""
 
 
 _PIECE_CHARS = 20_000  # characters per piece; more would keep a browser busy

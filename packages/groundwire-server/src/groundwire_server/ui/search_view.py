@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any, Generic, TypeVar
 
 from markupsafe import Markup
+from starlette.responses import RedirectResponse, Response
 
 from groundwire.agent_loop import AnswerCompleted, CitedAnswer, TextCompleted, TextDelta, TextReset, ask_stream
 from groundwire.citations import find_marks
@@ -28,7 +29,7 @@ from groundwire.telemetry.call_events import listening
 from groundwire_server.ui.formatting import web_url
 from groundwire_server.ui.page_view import Reading, elapsed_ms, inert_html, read_page
 from groundwire_server.ui.query_params import ViewQuery, link
-from groundwire_server.ui.template_streaming import Html, Redirect
+from groundwire_server.ui.template_streaming import Html
 from groundwire_server.ui.view import Visit
 
 __all__ = ["Answering", "Pending", "RecentResults", "load_results", "save_results", "start"]
@@ -158,13 +159,13 @@ class Pending(Generic[_T]):
             self._news.put_nowait(None)
 
 
-async def start(visit: Visit) -> Html | Redirect:
+async def start(visit: Visit) -> Html | Response:
     """Show the form, the results, and the opened page."""
     query = visit.query
     words = query.get("q")
     if (url := _address(words)) or with_scheme(query.get("open")) != query.get("open"):
         fields = {} if url else query.fields
-        return Redirect(to=link("/", fields, open=url or with_scheme(query.get("open"))) + "#reader")
+        return RedirectResponse(link("/", fields, open=url or with_scheme(query.get("open"))) + "#reader", 303)
     results: Pending[RecentResults] | None = None
     reading: Pending[Reading] | None = None
     answering: Pending[Answering] | None = None
@@ -174,7 +175,7 @@ async def start(visit: Visit) -> Html | Redirect:
         web = visit.web
         earlier = await load_results(web.store, visit.session, query.search, owner=web.owner) if words else None
         if earlier is not None:
-            results = Pending(visit, partial(_resolved, earlier))
+            results = Pending(visit, lambda _: asyncio.sleep(0, earlier))
     elif words and may_spend:
         if query.get("answer"):
             answering = Pending(visit, partial(_ask, visit, words))
@@ -195,10 +196,6 @@ def _address(words: str) -> str:
     """Return the address that was entered, or an empty string for words: a host alone may be a name, as `node.js`."""
     url = with_scheme(words) if "/" in words or words.startswith("www.") else words
     return web_url(url) if not words.split()[1:] else ""
-
-
-async def _resolved(results: RecentResults, _tell: _Tell) -> RecentResults:
-    return results
 
 
 async def _search(visit: Visit, query: ViewQuery) -> RecentResults:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import io
-from collections.abc import Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from importlib.resources import files
@@ -13,14 +13,14 @@ from typing import Any, Final
 
 import jinja2
 from starlette.requests import Request
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
 from groundwire.routing.confirm_empty import CONTROL_REASON
 from groundwire_server.ui import formatting
 from groundwire_server.ui.query_params import link
 
-__all__ = ["ASSETS", "POLICY", "Assets", "Html", "Redirect", "Templates", "page_headers", "static_headers"]
+__all__ = ["ASSETS", "POLICY", "Assets", "Html", "Templates", "static_headers"]
 
 POLICY = "; ".join(
     (
@@ -51,19 +51,6 @@ _PAGE = (
     ("vary", "Cookie"),
 )
 
-_Raw = list[tuple[bytes, bytes]]
-
-
-def page_headers(more: Iterable[tuple[str, str]] = (), *, private: bool) -> _Raw:
-    """Return the headers of an HTML page.
-
-    Args:
-        more: Further ones.
-        private: Whether it must not be kept at all; else a browser may show it again when its reader goes back.
-    """
-    cache = ("cache-control", "no-store" if private else "private, no-cache")
-    return _raw((*_PAGE, *_ALWAYS, cache, *more))
-
 
 def static_headers(content_type: str, *, versioned: bool) -> dict[str, str]:
     """Return the headers of a file that is part of the page.
@@ -74,10 +61,6 @@ def static_headers(content_type: str, *, versioned: bool) -> dict[str, str]:
     """
     cache = "public, max-age=31536000, immutable" if versioned else "no-cache"
     return {"content-type": content_type, **dict(_ALWAYS), "cache-control": cache}
-
-
-def _raw(headers: Iterable[tuple[str, str]]) -> _Raw:
-    return [(name.encode("latin-1"), value.encode("latin-1")) for name, value in headers]
 
 
 ASSETS: Final[Mapping[str, str]] = {
@@ -133,18 +116,6 @@ class Html:
     """Further headers."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Redirect:
-    """A redirect to another local page."""
-
-    to: str
-    """Its path with its query."""
-    status: int = 303
-    """The HTTP status."""
-    headers: tuple[tuple[str, str], ...] = ()
-    """Further headers."""
-
-
 class Templates:
     """The templates, with autoescaping."""
 
@@ -162,35 +133,36 @@ class Templates:
         self._environment.globals["control_reason"] = CONTROL_REASON
         self._environment.globals.update(link=link, web_url=formatting.web_url, language_tag=formatting.language_tag)
 
-    async def send(self, page: Html, values: Mapping[str, Any], send: Send, *, head_only: bool, private: bool) -> None:
-        """Render and send a page.
+    def response(self, page: Html, values: Mapping[str, Any], *, private: bool) -> Response:
+        """Return the response with a page, which is sent while it is rendered.
 
         Args:
             page: The page.
             values: What every page shows.
-            send: The connection.
-            head_only: Whether only the headers are asked for.
-            private: Whether a browser must not keep it.
+            private: Whether a browser must not keep it; else it may show it again when its reader goes back.
         """
-        template = self._environment.get_template(page.template)
-        headers = page_headers(page.headers, private=private)
-        await send({"type": "http.response.start", "status": page.status, "headers": headers})
-        buffer = io.StringIO()
+        pieces = self._environment.get_template(page.template).generate_async(**values, **page.values)
+        cache = {"cache-control": "no-store" if private else "private, no-cache"}
+        headers = {**dict(_PAGE), **dict(_ALWAYS), **cache, **dict(page.headers)}
+        return StreamingResponse(_collected(pieces), page.status, headers)
 
-        async def make() -> None:
-            async for piece in template.generate_async(**values, **page.values):
-                buffer.write(piece)
 
-        if not head_only:
-            making = asyncio.create_task(make())
-            try:
-                while not making.done():
-                    await asyncio.wait({making}, timeout=_READY)
-                    if data := buffer.getvalue().encode("utf-8", "replace"):
-                        buffer.seek(0)
-                        buffer.truncate()
-                        await send({"type": "http.response.body", "body": data, "more_body": True})
-                await making
-            finally:
-                making.cancel()
-        await send({"type": "http.response.body", "body": b""})
+async def _collected(pieces: AsyncIterator[str]) -> AsyncIterator[bytes]:
+    """Yield the pieces of a page, those of the same moment as one."""
+    buffer = io.StringIO()
+
+    async def render() -> None:
+        async for piece in pieces:
+            buffer.write(piece)
+
+    rendering = asyncio.create_task(render())
+    try:
+        while not rendering.done():
+            await asyncio.wait({rendering}, timeout=_READY)
+            if data := buffer.getvalue().encode("utf-8", "replace"):
+                buffer.seek(0)
+                buffer.truncate()
+                yield data
+        await rendering
+    finally:
+        rendering.cancel()

@@ -8,11 +8,12 @@ import re
 import secrets
 from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import parse_qsl, urlsplit
 
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import Response
+from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError, InvalidRequest
@@ -20,16 +21,15 @@ from groundwire.storage import StoreError
 from groundwire.web import Web
 from groundwire_server.auth import Tenant, tenant_of
 from groundwire_server.client_disconnect import until_done
-from groundwire_server.ui.login_sessions import SignIns
 from groundwire_server.ui.query_params import ViewQuery, link
-from groundwire_server.ui.template_streaming import Assets, Html, Redirect, Templates, page_headers
+from groundwire_server.ui.template_streaming import Assets, Html, Templates
 
 __all__ = ["View", "ViewContext", "ViewFunction", "Visit", "session_cookie"]
 
 _COOKIE = "groundwire_session"
 _TOKEN = re.compile(r"[0-9a-f]{24}")
 _MONTH = 30 * 86_400  # seconds
-_LARGEST = 8_192  # bytes of a form
+_MOST_FIELDS = 20  # of a form
 _OURS = frozenset({"same-origin", "none"})  # Sec-Fetch-Site of Groundwire's pages, and of a typed URL
 
 _T = TypeVar("_T")
@@ -41,8 +41,6 @@ class ViewContext:
 
     web: Web
     """The web to search and read with."""
-    sign_ins: SignIns | None
-    """The login sessions; None where there are none."""
     asks: Callable[[], bool]
     """Says whether a login is required now."""
     assets: Assets
@@ -81,8 +79,16 @@ class Visit:
 
     @property
     def form(self) -> dict[str, str]:
-        """The fields of a form that was sent."""
-        return dict(parse_qsl(self.body.decode("utf-8", "replace"), keep_blank_values=True, max_num_fields=20))
+        """The fields of a form that was sent.
+
+        Raises:
+            InvalidRequest: there are more than the page's own forms have.
+        """
+        text = self.body.decode("utf-8", "replace")
+        try:
+            return dict(parse_qsl(text, keep_blank_values=True, max_num_fields=_MOST_FIELDS))
+        except ValueError:
+            raise InvalidRequest("form", f"has more than {_MOST_FIELDS} fields", "Send fewer.") from None
 
     @property
     def sees_all(self) -> bool:
@@ -124,7 +130,7 @@ class Visit:
         return task
 
 
-ViewFunction = Callable[[Visit], Awaitable[Html | Redirect | Response]]
+ViewFunction = Callable[[Visit], Awaitable[Html | Response]]
 """Renders the response of a view."""
 
 
@@ -144,62 +150,54 @@ class View:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request."""
-        await until_done(self._answer, scope, receive, send)
-
-    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         token = request.cookies.get(_COOKIE, "")
         has_token = bool(_TOKEN.fullmatch(token))
-        visit = Visit(
-            context=self._desk,
-            request=request,
-            tenant=tenant_of(scope),
-            token=token if has_token else secrets.token_hex(12),
-            is_new=not has_token,
-        )
         try:
-            answer = await self._respond(visit)
-            await self._send(visit, answer, send)
+            visit = Visit(
+                context=self._desk,
+                request=request,
+                tenant=tenant_of(scope),
+                body=await request.body(),
+                token=token if has_token else secrets.token_hex(12),
+                is_new=not has_token,
+            )
         except ClientDisconnect:
             return
+        await until_done(partial(self._answer, visit), scope, receive, send)
+
+    async def _answer(self, visit: Visit, scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            response = self._response(visit, await self._view_or_refusal(visit))
+            await response(scope, receive, send)
         finally:
             for task in visit.tasks:
                 task.cancel()
             await asyncio.gather(*visit.tasks, return_exceptions=True)
 
-    async def _respond(self, visit: Visit) -> Html | Redirect | Response:
+    async def _view_or_refusal(self, visit: Visit) -> Html | Response:
+        if visit.request.method not in {"GET", "HEAD"} and not _from_ourselves(visit.request):
+            return _refusal(403, "This form was sent from another site.", "Open the page directly and try again.")
+        if visit.tenant is None and not self._is_open and self._desk.asks():
+            return RedirectResponse(link("/sign-in", next=_here(visit.request)), 303)
         try:
-            await _read_body(visit)
-            if visit.request.method not in {"GET", "HEAD"} and not _from_ourselves(visit.request):
-                return _refusal(403, "This form was sent from another site.", "Open the page directly and try again.")
-            if visit.tenant is None and not self._is_open and self._desk.asks():
-                return Redirect(to=link("/sign-in", next=_here(visit.request)))
             return await self._view(visit)
         except GroundwireError as error:
             return _refusal(_status(error), str(error))
 
-    async def _send(self, visit: Visit, answer: Html | Redirect | Response, send: Send) -> None:
+    def _response(self, visit: Visit, answer: Html | Response) -> Response:
         if isinstance(answer, Response):
-            await answer(visit.request.scope, visit.request.receive, send)
-            return
-        private = visit.tenant is not None or self._desk.asks()
-        headers = list(answer.headers)
+            return answer
         if visit.is_new and visit.may_spend and answer.status < 400:
-            headers.append(("set-cookie", session_cookie(visit.token)))
-        if isinstance(answer, Redirect):
-            raw = page_headers([*headers, ("location", answer.to), ("content-length", "0")], private=private)
-            await send({"type": "http.response.start", "status": answer.status, "headers": raw})
-            await send({"type": "http.response.body", "body": b""})
-            return
-        page = replace(answer, headers=tuple(headers))
+            answer = replace(answer, headers=(*answer.headers, ("set-cookie", session_cookie(visit.token))))
         values = {
             "assets": self._desk.assets,
             "name": "" if visit.tenant is None else visit.tenant.name,
             "sees_all": visit.sees_all,
             "path": visit.request.url.path,
         }
-        head_only = visit.request.method == "HEAD"
-        await self._desk.templates.send(page, values, send, head_only=head_only, private=private)
+        private = visit.tenant is not None or self._desk.asks()
+        return self._desk.templates.response(answer, values, private=private)
 
 
 def session_cookie(token: str) -> str:
@@ -211,15 +209,6 @@ def _status(error: GroundwireError) -> int:
     if isinstance(error, InvalidRequest):
         return 400
     return 503 if isinstance(error, StoreError) else 500
-
-
-async def _read_body(visit: Visit) -> None:
-    data = bytearray()
-    async for piece in visit.request.stream():
-        data += piece
-        if len(data) > _LARGEST:
-            raise InvalidRequest("form", f"has more than {_LARGEST:,} bytes", "Send less.")
-    visit.body = bytes(data)
 
 
 def _from_ourselves(request: Request) -> bool:

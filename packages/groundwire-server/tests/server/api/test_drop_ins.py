@@ -11,7 +11,7 @@ import pytest
 
 from groundwire import AllProvidersFailed, Settings, Web
 from groundwire.testing.fault_injection import InjectedFault
-from groundwire_server.api.compat_apis import TEXT_ERROR_PATHS
+from groundwire_server.api.compat_apis import FORMS
 from groundwire_server.api.compat_searxng import SearxngReply, SearxngRequest
 from world import World
 
@@ -101,7 +101,7 @@ async def test_pages_that_cannot_be_read_are_no_empty_result(gateway: Any, world
             async with client.post(path, json=given) as response:
                 body = await response.json()
             code = "host_not_found" if "url" in given else "page_unavailable"  # of several, each may differ
-            is_text = path in TEXT_ERROR_PATHS
+            is_text = FORMS[path].text_errors
             problem = body if is_text else body["error"]
             assert (response.status, problem["code"]) == (502, code), (path, given)
             assert "gone.invalid" in problem["error" if is_text else "message"]
@@ -206,7 +206,7 @@ async def test_what_a_client_would_miss_is_refused(
     given = json.loads(json.dumps(asked).replace("URL", f"{site.url}/wiki/bm25"))
     async with client.post(path, json=given) as response:
         body = await response.json()
-    problem = body if path in TEXT_ERROR_PATHS else body["error"]
+    problem = body if FORMS[path].text_errors else body["error"]
     assert (response.status, problem["field"]) == (400, field), body
     assert body["detail"]["error"] == (body["error"] if problem is body else problem["message"])
 

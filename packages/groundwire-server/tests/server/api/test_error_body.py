@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groundwire.errors import Overloaded
-from groundwire_server.api.error_body import failure_of
+from groundwire_server.error_body import failure_of
 
 
 def test_an_overload_is_said_with_the_time_to_try_again() -> None:

@@ -9,8 +9,8 @@ import pytest
 from pydantic import ValidationError
 
 from groundwire.models.argument_names import argument_hint
-from groundwire_server.api.error_body import invalid
 from groundwire_server.api.request_models import AskRequest, PagesRequest, SearchRequest
+from groundwire_server.error_body import invalid
 from test_guesses import METHODS, QUERY, SDK_ARGUMENTS, spellings
 
 pytestmark = pytest.mark.req("B32")

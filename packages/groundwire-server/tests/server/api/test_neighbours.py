@@ -12,7 +12,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from components import heavy
 from groundwire_server.api import build_mcp
-from groundwire_server.api.mcp_sessions import SessionOwners
+from groundwire_server.api.mcp_http import SessionOwners
 
 WORDS = "reciprocal rank fusion"
 INITIALIZE = {

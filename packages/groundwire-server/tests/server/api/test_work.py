@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 from starlette.responses import Response
 from starlette.routing import Route
+from starlette.types import Message
 
 from groundwire_server.api import endpoint
-from groundwire_server.client_disconnect import Message, answer_whole
+from groundwire_server.client_disconnect import answer_whole
 from groundwire_server.request_json import JSON_HEADERS
 
 pytestmark = pytest.mark.req("B23")

@@ -20,6 +20,7 @@ import aiohttp
 import pytest
 from prometheus_client.parser import text_string_to_metric_families as families_of
 from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
 
 from components.held import Held
 from groundwire.fair_queue import CURRENT_TENANT
@@ -27,12 +28,11 @@ from groundwire.telemetry.metrics import CounterFamily, HistogramFamily, sample
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import Recorded
 from groundwire_server.api.context import Traffic
-from groundwire_server.api.mcp_routing import SessionRouting
+from groundwire_server.api.mcp_http import SessionRouting
 from groundwire_server.api.peers import Peers, summed
 from groundwire_server.auth import KeyFile, Tenant, tenant_of
 from groundwire_server.auth.authentication import TENANT
 from groundwire_server.auth.keys import KeyLimits, make_key
-from groundwire_server.client_disconnect import Message, Receive, Scope, Send
 from groundwire_server.uvicorn_runner import serving
 from server.api.test_neighbours import BOTH, opened, status
 from server.api.test_running import WORDS, Process, begun, running

@@ -15,7 +15,7 @@ import pytest
 
 from groundwire.settings import ServerSettings
 from groundwire.storage import MemoryStore
-from groundwire_server.auth import Access, AccessPolicy, KeyFile, tenant_of
+from groundwire_server.auth import Access, KeyFile, tenant_of
 from groundwire_server.auth.keys import KeyLimits, KeyRecord, make_key
 from groundwire_server.auth.oauth import AccessTokens
 from groundwire_server.auth.rate_limits import Failures
@@ -217,7 +217,7 @@ async def serve(tmp_path: Path) -> AsyncIterator[Serve]:
                 section,
                 keys,
                 store,
-                policy=AccessPolicy.of(section, host),
+                host=host,
                 larger={"/larger": 3_000_000},
                 failures=Failures(store, burst=3, interval=5.0),
                 tokens=AccessTokens(section.oauth, clock=clock) if section.oauth.issuers else None,

@@ -11,7 +11,7 @@ import pytest
 
 from groundwire.fair_queue import CURRENT_TENANT
 from groundwire_server.auth.admission import Admission
-from groundwire_server.auth.error_response import Refusal
+from groundwire_server.error_body import Failed
 from groundwire_server.fair_loop import run
 
 
@@ -33,7 +33,7 @@ class Door:
         self.admission = Admission(most, self.clock, queue=8)
         self.entered: list[str] = []
         self.refused: list[str] = []
-        self.reasons: set[tuple[int, str, int | None]] = set()
+        self.reasons: set[tuple[int, str, float | None]] = set()
         self.tasks: list[asyncio.Task[None]] = []
         self._ended: list[asyncio.Event] = []
 
@@ -60,9 +60,9 @@ class Door:
                 self.entered.append(owner)
                 self._ended.append(end)
                 await end.wait()
-        except Refusal as refusal:
+        except Failed as refusal:
             self.refused.append(owner)
-            self.reasons.add((refusal.status, refusal.code, refusal.retry_after))
+            self.reasons.add((refusal.status, refusal.problem.code, refusal.problem.retry_after))
 
 
 @asynccontextmanager

@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
 from groundwire.fair_queue import CURRENT_TENANT
 from groundwire_server.auth.admission import Admission
-from groundwire_server.client_disconnect import Receive, Scope, Send
 from groundwire_server.uvicorn_runner import InvalidRequests, bounded, serving
 
 Serve = Callable[..., Any]

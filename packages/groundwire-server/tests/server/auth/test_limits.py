@@ -9,9 +9,9 @@ import pytest
 
 from groundwire.storage import MemoryStore, Store, open_store
 from groundwire.storage.base import Pace
-from groundwire_server.auth.error_response import Refusal
 from groundwire_server.auth.keys import KeyLimits
 from groundwire_server.auth.rate_limits import Failures, Rates, rate_headers
+from groundwire_server.error_body import Failed
 
 
 class Clock:
@@ -47,8 +47,8 @@ async def test_one_rate_for_two_gateways(stores: Callable[[], tuple[Store, Store
     async def take(number: int) -> int:
         try:
             await gateways[number % 2].take("k", limits)
-        except Refusal as refusal:
-            return refusal.status if refusal.retry_after else 0
+        except Failed as refusal:
+            return refusal.status if refusal.problem.retry_after else 0
         return 200
 
     given = [await take(number) for number in range(12)]
@@ -63,10 +63,10 @@ async def test_who_asks_for_too_much_is_told_when_to_come_again() -> None:
     for _ in range(10):
         headers = await rates.take("k", KeyLimits())
     assert headers == {"ratelimit-policy": '"requests";q=10;w=10', "ratelimit": '"requests";r=0;t=10'}
-    with pytest.raises(Refusal, match="60 requests a minute, in bursts of 10") as caught:
+    with pytest.raises(Failed, match="60 requests a minute, in bursts of 10") as caught:
         await rates.take("k", KeyLimits())
     assert caught.value.status == 429
-    assert caught.value.retry_after == pytest.approx(1.0)
+    assert caught.value.problem.retry_after == pytest.approx(1.0)
     clock.now += 1
     await rates.take("k", KeyLimits())
 
@@ -90,7 +90,7 @@ async def test_a_keys_own_rate_comes_with_its_own_burst(
     rates = Rates(MemoryStore(clock=clock), *general)
     for _ in range(burst):
         await rates.take("k", KeyLimits.model_validate(own))
-    with pytest.raises(Refusal):
+    with pytest.raises(Failed):
         await rates.take("k", KeyLimits.model_validate(own))
 
 

@@ -18,8 +18,8 @@ from components.authorization_server import AuthorizationServer, from_now
 from components.processes import ReservedPort
 from groundwire.errors import ConfigurationError
 from groundwire.settings.sections import OAuthSettings
-from groundwire_server.auth.error_response import Refusal
 from groundwire_server.auth.oauth import AccessTokens, KeySet
+from groundwire_server.error_body import Failed
 from groundwire_server.uvicorn_runner import serving
 from server.auth.conftest import Clock, Gateway, Serve
 
@@ -217,9 +217,9 @@ def clock() -> Clock:
 
 
 async def refused(tokens: AccessTokens, token: str) -> tuple[int, str]:
-    with pytest.raises(Refusal) as caught:
+    with pytest.raises(Failed) as caught:
         await tokens.tenant(token)
-    return caught.value.status, caught.value.code
+    return caught.value.status, caught.value.problem.code
 
 
 async def test_a_new_key_is_fetched_and_unknown_ones_do_not_ask_for_it_often(

@@ -7,56 +7,57 @@ from pathlib import Path
 
 import pytest
 from starlette.responses import Response
+from starlette.types import Message, Receive, Scope, Send
 
 from groundwire.errors import ConfigurationError
 from groundwire.fair_queue import CURRENT_TENANT
 from groundwire.settings import ServerSettings, Settings
 from groundwire.storage import MemoryStore
 from groundwire_server.api import build_mcp, build_proxy
-from groundwire_server.auth import Access, AccessPolicy, KeyFile, check_listening
+from groundwire_server.auth import Access, KeyFile, check_listening
+from groundwire_server.auth.authentication import client_address
 from groundwire_server.auth.keys import make_key
-from groundwire_server.client_disconnect import Message, Receive, Scope, Send
-from groundwire_server.host_check import is_loopback
+from groundwire_server.host_check import HostCheck, is_loopback
 
 
-def policy(host: str, *also: str) -> AccessPolicy:
-    return AccessPolicy.of(ServerSettings(allowed_hosts=also), host)
+def names(host: str, *also: str) -> HostCheck:
+    return HostCheck.of(host, also)
 
 
 @pytest.mark.parametrize(
-    ("policy", "host", "origin", "fault"),
+    ("names", "host", "origin", "fault"),
     [
-        (policy("127.0.0.1"), "127.0.0.1:8765", None, None),
-        (policy("127.0.0.1"), "localhost", "http://localhost:3000", "page"),
-        (policy("127.0.0.1"), "[::1]:8765", None, None),
-        (policy("127.0.0.1"), "evil.example", None, "name"),
-        (policy("127.0.0.1"), "10.0.0.1", None, "name"),
-        (policy("127.0.0.1"), None, None, "name"),
-        (policy("127.0.0.1"), "", None, "name"),
-        (policy("127.0.0.1"), "[", None, "name"),
-        (policy("127.0.0.1"), "localhost", "https://evil.example", "page"),
-        (policy("127.0.0.1"), "localhost", "null", "page"),
-        (policy("127.0.0.1"), "localhost", "", "page"),
-        (policy("127.0.0.1", "tools.example"), "TOOLS.example", "https://tools.example", None),
-        (policy("0.0.0.0"), "10.0.0.1:8765", None, None),
-        (policy("0.0.0.0"), "evil.example", None, "name"),
-        (policy("tools.example"), "tools.example", None, None),
+        (names("127.0.0.1"), "127.0.0.1:8765", None, None),
+        (names("127.0.0.1"), "localhost", "http://localhost:3000", "page"),
+        (names("127.0.0.1"), "[::1]:8765", None, None),
+        (names("127.0.0.1"), "evil.example", None, "name"),
+        (names("127.0.0.1"), "10.0.0.1", None, "name"),
+        (names("127.0.0.1"), None, None, "name"),
+        (names("127.0.0.1"), "", None, "name"),
+        (names("127.0.0.1"), "[", None, "name"),
+        (names("127.0.0.1"), "localhost", "https://evil.example", "page"),
+        (names("127.0.0.1"), "localhost", "null", "page"),
+        (names("127.0.0.1"), "localhost", "", "page"),
+        (names("127.0.0.1", "tools.example"), "TOOLS.example", "https://tools.example", None),
+        (names("0.0.0.0"), "10.0.0.1:8765", None, None),
+        (names("0.0.0.0"), "evil.example", None, "name"),
+        (names("tools.example"), "tools.example", None, None),
     ],
 )
-def test_hosts_and_origins(policy: AccessPolicy, host: str | None, origin: str | None, fault: str | None) -> None:
-    assert policy.hosts.judge(host, origin) == fault
+def test_hosts_and_origins(names: HostCheck, host: str | None, origin: str | None, fault: str | None) -> None:
+    assert names.judge(host, origin) == fault
 
 
 def test_where_a_server_may_listen(tmp_path: Path) -> None:
-    settings, keys = Settings(), KeyFile(tmp_path / "keys.json")
+    settings, keys, store = Settings(), KeyFile(tmp_path / "keys.json"), MemoryStore()
     for host in ("127.0.0.1", "::1", "localhost", "127.8.8.8"):
         assert is_loopback(host)
         check_listening(settings, keys, host=host)
-        assert not AccessPolicy.of(settings.server, host).require_key
+        assert not Access(Response(), settings.server, keys, store, host=host).asks
     for host in ("0.0.0.0", "::", "10.0.0.1", "tools.example"):
         with pytest.raises(ConfigurationError, match="groundwire keys create NAME"):
             check_listening(settings, keys, host=host)
-        assert AccessPolicy.of(settings.server, host).require_key
+        assert Access(Response(), settings.server, keys, store, host=host).asks
 
 
 def test_a_proxy_that_takes_no_access_tokens_needs_a_key_even_where_there_are_issuers(tmp_path: Path) -> None:
@@ -97,4 +98,47 @@ async def test_clients_without_a_key_share_a_turn_with_all_addresses_of_their_ne
         }
         await access({**scope, "client": (address, 1)}, receive, send)
     assert owners == ["192.0.2.1", "192.0.2.2", "2001:db8::/64", "2001:db8::/64", "2001:db8:0:1::/64"]
+    await access.aclose()
+
+
+@pytest.mark.parametrize(
+    ("trusted", "peer", "said", "client"),
+    [
+        (["10.0.0.0/8"], "10.0.0.9", [], "10.0.0.9"),
+        (["10.0.0.0/8"], "10.0.0.9", [b"203.0.113.5"], "203.0.113.5"),
+        (["10.0.0.0/8"], "10.0.0.9", [b"1.2.3.4, 203.0.113.5, 10.0.0.8"], "203.0.113.5"),
+        (["10.0.0.0/8"], "10.0.0.9", [b"1.2.3.4", b"203.0.113.5"], "203.0.113.5"),
+        (["10.0.0.0/8"], "10.0.0.9", [b"10.0.0.7"], "10.0.0.7"),
+        (["10.0.0.0/8"], "10.0.0.1", [b"2001:db8::1, 10.0.0.2"], "2001:db8::1"),
+        (["10.0.0.0/8"], "203.0.113.9", [b"1.2.3.4"], "203.0.113.9"),
+        (["10.0.0.0/8"], "unix", [b"1.2.3.4"], "unix"),
+        (["10.0.0.1"], "10.0.0.1", [b"1.2.3.4, 10.0.0.2"], "10.0.0.2"),
+        (["10.0.0.0/8", "2001:db8::/32"], "2001:db8::9", [b"1.2.3.4"], "1.2.3.4"),
+        ([], "10.0.0.9", [b"1.2.3.4"], "10.0.0.9"),
+        (["10.0.0.0/8"], None, [b"1.2.3.4"], ""),
+    ],
+)
+async def test_whose_word_on_the_client_is_believed(
+    tmp_path: Path, trusted: list[str], peer: str | None, said: list[bytes], client: str
+) -> None:
+    clients: list[str] = []
+    logged: list[str] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        clients.append(client_address(scope))
+        await Response()(scope, receive, send)
+
+    async def receive() -> Message:
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        pass
+
+    server = ServerSettings.model_validate({"trusted_proxies": trusted})
+    keys = KeyFile(tmp_path / "keys.json")
+    access = Access(app, server, keys, MemoryStore(), count=lambda facts: logged.append(facts.client))
+    headers = [(b"host", b"localhost"), *((b"x-forwarded-for", value) for value in said)]
+    scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": headers}
+    await access({**scope, "client": None if peer is None else (peer, 1)}, receive, send)
+    assert (clients, logged) == ([client], [client])
     await access.aclose()

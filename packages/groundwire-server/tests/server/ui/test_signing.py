@@ -101,14 +101,19 @@ async def test_a_key_opens_the_page_and_is_nowhere_in_it(house: House) -> None:
     assert "3 results" in await read(client, "/?q=reciprocal+rank+fusion")
 
 
+async def test_a_form_with_too_many_fields_is_refused(house: House) -> None:
+    client, data = await house.browser(), {f"field{number}": "x" for number in range(21)}
+    async with client.post("/sign-in", data=data, headers={"Origin": house.url}) as response:
+        assert (response.status, "has more than 20 fields" in await response.text()) == (400, True)
+
+
 async def test_a_cookie_over_tls_stays_on_tls(house: House) -> None:
     key, _ = house.key("tls")
     client = await house.browser()
     origin = house.url.replace("http://", "https://")  # a load balancer ends TLS
-    async with client.post(
-        "/sign-in", data={"key": key}, headers={"Origin": origin}, allow_redirects=False
-    ) as response:
-        assert "; Secure" in next(one for one in response.headers.getall("Set-Cookie") if "sign_in" in one)
+    for headers in ({"Origin": origin}, {"Origin": house.url, "X-Forwarded-Proto": "https"}):
+        async with client.post("/sign-in", data={"key": key}, headers=headers, allow_redirects=False) as response:
+            assert "; Secure" in next(one for one in response.headers.getall("Set-Cookie") if "sign_in" in one)
 
 
 async def test_a_revoked_key_is_out_with_the_next_request(house: House) -> None:

@@ -98,7 +98,7 @@ class TextFailure(ApiModel):
 
 @dataclass(eq=False)
 class Failed(Exception):
-    """A request that failed."""
+    """A request that failed, or was refused before it was read."""
 
     status: int
     """The HTTP status."""
@@ -110,6 +110,9 @@ class Failed(Exception):
     """Whether the client is that of another API, and may look for the message in `detail.error`."""
     is_text: bool = False
     """Whether the client takes `error` for the message; see `TextFailure`."""
+
+    def __str__(self) -> str:
+        return self.problem.message
 
     def response(self) -> Response:
         """Return it as a response."""
@@ -128,7 +131,7 @@ class Failed(Exception):
 def failed(
     status: int, code: str, message: str, *, retry_after: float | None = None, headers: Mapping[str, str] | None = None
 ) -> Failed:
-    """Return a failure for which there is no exception."""
+    """Return a failure for which there is no exception. The message never repeats what the client sent."""
     return Failed(status, Problem(code=code, message=message, retry_after=retry_after), headers or {})
 
 
