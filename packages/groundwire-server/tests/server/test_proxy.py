@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
@@ -458,6 +459,8 @@ async def test_bad_requests(models: ModelServer, serve: Serve) -> None:
         body = {"model": "m", "messages": QUESTION, "tools": [own]}
         async with session.post(base + "chat/completions", json=body) as reply:
             assert "function of your own that is named web_search" in (await reply.json())["error"]["message"]
+        async with session.post(base + "chat/completions", data=io.BytesIO(b" " * 32_000_001)) as reply:
+            assert reply.status == 413
     assert models.requests == []
 
 
