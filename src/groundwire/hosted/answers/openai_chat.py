@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -36,6 +36,7 @@ _INDEXED_LISTS: Final[Mapping[str, frozenset[str]]] = {
     "executed_tools": frozenset[str](),
     "reasoning_details": frozenset({"text", "summary", "data"}),
 }
+_MAX_DEPTH: Final = 8  # objects within objects that are merged; APIs have two, and a server may send a thousand
 
 
 class Deltas:
@@ -46,7 +47,7 @@ class Deltas:
         self._pieces: defaultdict[str, list[str]] = defaultdict(list)
         self._chunks: list[dict[str, Any]] = []
         self._texts: list[str] = []
-        self._lists: defaultdict[str, dict[object, dict[str, Any]]] = defaultdict(dict)
+        self._lists: defaultdict[str, dict[object, list[dict[str, Any]]]] = defaultdict(dict)
         self._notes: list[Any] = []
         self._calls = CallDeltas()
 
@@ -77,7 +78,8 @@ class Deltas:
         elif self._texts:
             message["content"] = "".join(self._texts)
         message |= {name: "".join(pieces) for name, pieces in self._pieces.items()}
-        message |= {name: [_completed(value) for value in objects.values()] for name, objects in self._lists.items()}
+        for name, objects in self._lists.items():
+            message[name] = [_merged(parts, _INDEXED_LISTS[name]) for parts in objects.values()]
         if "tool_calls" in message:  # indexes are for streams only; in a message they are rejected
             message["tool_calls"] = [
                 {name: value for name, value in call.items() if name != "index"} for call in message["tool_calls"]
@@ -106,38 +108,25 @@ class Deltas:
         index = offset(part.get("index"))
         kind = text_of(part.get("type")) if name == "reasoning_details" else ""
         key: object = ("nth", len(objects)) if index is None else (index, kind)
-        _extend(objects.setdefault(key, {}), part, _INDEXED_LISTS[name])
+        objects.setdefault(key, []).append(part)
 
 
-_MAX_DEPTH: Final = 8  # objects within objects that are merged; APIs have two, and a server may send a thousand
+def _merged(parts: Iterable[dict[str, Any]], text_fields: frozenset[str], depth: int = _MAX_DEPTH) -> dict[str, Any]:
+    """Merge the deltas of an object; an empty field replaces nothing, and what is deeper replaces the earlier."""
+    values: defaultdict[str, list[Any]] = defaultdict(list)
+    for part in parts:
+        for name, value in part.items():
+            if value not in (None, "") or name not in values:
+                values[name].append(value)
+    return {name: _merged_field(name, sent, text_fields, depth) for name, sent in values.items()}
 
 
-class _Pieces(list[str]):
-    """The text of a field that is sent in pieces."""
-
-
-def _extend(
-    earlier: dict[str, Any], part: dict[str, Any], text_fields: frozenset[str], depth: int = _MAX_DEPTH
-) -> None:
-    """Extend an indexed object by a delta; an empty field replaces nothing, and what is deeper replaces the earlier."""
-    for name, value in part.items():
-        before = earlier.get(name)
-        if isinstance(value, dict) and depth:
-            earlier[name] = before if isinstance(before, dict) else {}
-            _extend(earlier[name], value, text_fields, depth - 1)
-        elif isinstance(before, _Pieces) and isinstance(value, str):
-            before.append(value)
-        elif value not in (None, "") or name not in earlier:
-            earlier[name] = _Pieces([value]) if name in text_fields and isinstance(value, str) else value
-
-
-def _completed(value: Any, depth: int = _MAX_DEPTH) -> Any:
-    """Return an indexed object with its pieces of text joined."""
-    if isinstance(value, _Pieces):
-        return "".join(value)
-    if isinstance(value, dict) and depth >= 0:
-        return {name: _completed(field, depth - 1) for name, field in value.items()}
-    return value
+def _merged_field(name: str, sent: list[Any], text_fields: frozenset[str], depth: int) -> Any:
+    if isinstance(sent[-1], dict) and depth:
+        return _merged([value for value in sent if isinstance(value, dict)], text_fields, depth - 1)
+    if isinstance(sent[-1], str) and name in text_fields:
+        return "".join(value for value in sent if isinstance(value, str))
+    return sent[-1]
 
 
 _PERPLEXITY_MARKER = re.compile(r"\[(\d{1,4})\]")  # counted from 1
