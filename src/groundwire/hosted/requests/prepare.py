@@ -15,7 +15,7 @@ from groundwire.hosted.planner import Mode, Plan, plan, refusals
 from groundwire.hosted.requests import gemini, hosted_tools, request_body
 from groundwire.hosted.requests.request_body import SEARCH, Body, Builder, SearchTool, choice_without, find, with_tools
 from groundwire.hosted.requirements import NO_NEEDS, Needs
-from groundwire.hosted.tool_definitions import WEB_SEARCH, FunctionTool, hosted_definition, needs_of, read
+from groundwire.hosted.tool_definitions import WEB_SEARCH, FunctionTool, functions_of, hosted_definition, needs_of, read
 from groundwire.settings import Settings
 
 __all__ = [
@@ -81,13 +81,10 @@ def facts_of(body: Mapping[str, Any], row: Api, ours: Sequence[FunctionTool]) ->
     """
     names = {SEARCH, *(tool.name for tool in ours if tool.name in _OWN_NAMES)}
     tools = tools_of(body, row)
-    search = gemini.find(tools, names) if row.wire == "gemini" else find(tools, names)
-    if search is None:
-        functions = False
-    elif row.wire == "gemini":
-        functions = gemini.has_functions(search, names)
-    else:
-        functions = any(read(tool) is not None for tool in search.others)
+    search = find(tools, names)
+    functions = search is not None and any(
+        function.name not in names for tool in tools for function in functions_of(tool)
+    )
     reasoning = body.get("reasoning")
     effort = reasoning.get("effort") if isinstance(reasoning, Mapping) else body.get("reasoning_effort")
     parameters = tuple(key for key, value in body.items() if value is not None)

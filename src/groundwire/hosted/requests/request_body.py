@@ -5,7 +5,7 @@ Any API without hosted search gets the local function tools, in its own format (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,9 +14,10 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted.api_capabilities import Wire
 from groundwire.hosted.planner import Plan
 from groundwire.hosted.requirements import Needs
-from groundwire.hosted.tool_definitions import HOSTED_TYPE, Definition, FunctionTool, read, write
+from groundwire.hosted.tool_definitions import HOSTED_TYPE, Definition, FunctionTool, functions_of, read, write
 
 __all__ = [
+    "GOOGLE_SEARCHES",
     "SEARCH",
     "Body",
     "Builder",
@@ -24,12 +25,11 @@ __all__ = [
     "choice_without",
     "find",
     "is_search",
-    "kind_of",
+    "kinds_of",
     "local_tools",
     "location_option",
     "min_limit",
     "native_options",
-    "only_search",
     "to_local",
     "tools_with",
     "with_tools",
@@ -46,6 +46,9 @@ SEARCH = "web_search"
 
 _NATIVE_TYPES = ("web_search", "openrouter:web_search", "google_search", "browser_search")
 
+GOOGLE_SEARCHES = ("googleSearch", "google_search", "googleSearchRetrieval", "google_search_retrieval")
+"""The keys of Gemini's own search in a tool."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchTool:
@@ -56,7 +59,8 @@ class SearchTool:
     index: int
     """The index of the search."""
     kind: str
-    """`function`, `hosted` (Groundwire's hosted definition) or `native` (the API's own tool)."""
+    """`function`, `declared` (a function in a tool of Gemini), `hosted` (Groundwire's hosted definition) or `native`
+    (the API's own tool)."""
     function: Definition | None = None
     """The function tool, if it is one."""
 
@@ -87,20 +91,11 @@ def find(tools: Sequence[Any], names: Collection[str] = (SEARCH,)) -> SearchTool
     Raises:
         InvalidRequest: there are two, or the function of that name is a different tool.
     """
-    searches: list[SearchTool] = []
-    for index, tool in enumerate(tools):
-        kind, function = kind_of(tool, names)
-        if kind:
-            searches.append(SearchTool(tuple(tools), index, kind, function))
-    return only_search(searches)
-
-
-def only_search(searches: Sequence[SearchTool]) -> SearchTool | None:
-    """Return the only search found, or None.
-
-    Raises:
-        InvalidRequest: there are two, or the function of that name is a different tool.
-    """
+    searches = [
+        SearchTool(tuple(tools), index, kind, function)
+        for index, tool in enumerate(tools)
+        for kind, function in kinds_of(tool, names)
+    ]
     if len(searches) > 1:
         numbers = ", ".join(str(search.index) for search in searches)
         raise InvalidRequest(
@@ -123,19 +118,21 @@ def is_search(function: Definition) -> bool:
     return isinstance(properties, Mapping) and "query" in properties and set(required) <= {"query"}
 
 
-def kind_of(tool: object, names: Collection[str]) -> tuple[str, Definition | None]:
-    """Return the kind of search of a tool (see `SearchTool.kind`), empty if none, and the function if it is one."""
+def kinds_of(tool: object, names: Collection[str]) -> Iterator[tuple[str, Definition | None]]:
+    """Yield the kinds of search in a tool (see `SearchTool.kind`), each with its function if it is one."""
     if not isinstance(tool, Mapping):
-        return "", None
-    function = read(tool)
-    if function is not None:
-        return ("function", function) if function.name in names else ("", None)
+        return
+    is_function = read(tool) is not None
+    for function in functions_of(tool):
+        if function.name in names:
+            yield "function" if is_function else "declared", function
     kind = tool.get("type")
+    if is_function:
+        return
     if kind == HOSTED_TYPE:
-        return "hosted", None
-    if isinstance(kind, str) and (kind in _NATIVE_TYPES or kind.startswith(f"{SEARCH}_")):
-        return "native", None
-    return "", None
+        yield "hosted", None
+    elif str(kind).startswith(f"{SEARCH}_") or kind in _NATIVE_TYPES or not tool.keys().isdisjoint(GOOGLE_SEARCHES):
+        yield "native", None
 
 
 def tools_with(search: SearchTool, *new: Mapping[str, Any]) -> list[Any]:
