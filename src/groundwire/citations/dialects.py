@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from groundwire.citations.markdown_blocks import Dialect
 
-__all__ = ["CHANNELS", "Channel", "ChannelName", "leads", "one_line"]
+__all__ = ["CHANNELS", "Channel", "ChannelName", "one_line"]
 
 ChannelName = Literal["markdown", "html", "telegram_markdown_v2", "telegram_html", "slack", "plain", "ansi"]
 """The supported channels."""
@@ -29,7 +29,7 @@ class Channel:
     text: Callable[[str], str]
     """Escapes other text, such as a source's title."""
     link: Callable[[str, str], str]
-    """Writes a link from its escaped label and its URL."""
+    """Writes a link from its escaped label and its URL, or only the label if no link may lead there."""
     sources: Callable[[Sequence[str]], str]
     """Writes the footer of an answer, from one escaped line per source."""
 
@@ -38,16 +38,29 @@ _MARKDOWN_SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&$^=:@])")
 _TELEGRAM_SPECIAL: Final = re.compile(r"([_*\[\]()~`>#+\-=|{}.!\\])")  # core.telegram.org/bots/api#markdownv2-style
 _CONTROLS: Final[Mapping[int, int]] = {number: 0x2400 + number for number in range(32) if chr(number) not in "\n\t"}
 _TERMINAL: Final[Mapping[int, int]] = {**_CONTROLS, 0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
+_LINKED: Final = ("http", "https")  # schemes that a link may have
 _SAFE_IN_URLS: Final = "!#$%&'*+,-./:;=?@_~"  # of RFC 3986, all but brackets and parentheses, which end links
 
 
-def _address(url: str) -> str:
-    """Return a URL in characters that never end a link; non-ASCII characters are percent-encoded."""
-    return quote(url, safe=_SAFE_IN_URLS)
+def _linking(write: Callable[[str, str], str]) -> Callable[[str, str], str]:
+    """Return what writes a link from its label and its URL, or only the label if no link may lead there.
+
+    Args:
+        write: Writes it, from the label and the URL in characters that never end a link; others are percent-encoded.
+    """
+
+    def link(label: str, url: str) -> str:
+        try:
+            is_allowed = urlsplit(url).scheme.lower() in _LINKED
+        except ValueError:
+            is_allowed = False
+        return write(label, quote(url, safe=_SAFE_IN_URLS)) if is_allowed else label
+
+    return link
 
 
 def _bracketed_link(label: str, url: str) -> str:
-    return f"[{label}]({_address(url)})"
+    return f"[{label}]({url})"
 
 
 def _html(text: str) -> str:
@@ -55,11 +68,11 @@ def _html(text: str) -> str:
 
 
 def _html_link(label: str, url: str) -> str:
-    return f'<a href="{html.escape(_address(url))}" rel="nofollow noopener noreferrer">{label}</a>'
+    return f'<a href="{html.escape(url)}" rel="nofollow noopener noreferrer">{label}</a>'
 
 
 def _telegram_html_link(label: str, url: str) -> str:
-    return f'<a href="{html.escape(_address(url))}">{label}</a>'
+    return f'<a href="{html.escape(url)}">{label}</a>'
 
 
 def _telegram(text: str) -> str:
@@ -67,7 +80,7 @@ def _telegram(text: str) -> str:
 
 
 def _slack_link(label: str, url: str) -> str:
-    return f"<{_html(_address(url))}|{label}>"  # docs.slack.dev/messaging/formatting-message-text
+    return f"<{_html(url)}|{label}>"  # docs.slack.dev/messaging/formatting-message-text
 
 
 def _terminal(text: str) -> str:
@@ -76,7 +89,7 @@ def _terminal(text: str) -> str:
 
 
 def _terminal_link(label: str, url: str) -> str:
-    return f"\x1b]8;;{_address(url)}\x1b\\{label}\x1b]8;;\x1b\\"
+    return f"\x1b]8;;{url}\x1b\\{label}\x1b]8;;\x1b\\"
 
 
 def _html_inline(text: str) -> str:
@@ -100,19 +113,6 @@ def _unquoted(text: str) -> str:
     return text.replace("<blockquote>", "").replace("</blockquote>", "")  # Telegram has no nested quotations
 
 
-def leads(url: str) -> bool:
-    """Return whether a link to this URL is allowed."""
-    try:
-        return urlsplit(url).scheme.lower() in _LINKED
-    except ValueError:
-        return False
-
-
-def _let_through(link: Callable[[str, str], str]) -> Callable[[str, str], str]:
-    """Return a function that writes a link of the answer itself, or only its label if its URL is unknown."""
-    return lambda label, url: link(label, url) if leads(url) else label
-
-
 def _prefixed(sign: str) -> Callable[[str], str]:
     """Return what writes a quotation: a sign before each line."""
     return lambda text: "\n".join(f"{sign}{line}" for line in text.split("\n"))
@@ -132,7 +132,7 @@ _DIALECTS: Final[Mapping[ChannelName, Dialect]] = MappingProxyType(
     {
         "html": Dialect(
             text=_html,
-            link=_let_through(_html_link),
+            link=_linking(_html_link),
             strong=("<strong>", "</strong>"),
             emphasis=("<em>", "</em>"),
             struck=("<s>", "</s>"),
@@ -143,7 +143,7 @@ _DIALECTS: Final[Mapping[ChannelName, Dialect]] = MappingProxyType(
         ),
         "telegram_html": Dialect(
             text=_html,
-            link=_let_through(_telegram_html_link),
+            link=_linking(_telegram_html_link),
             strong=("<b>", "</b>"),
             emphasis=("<i>", "</i>"),
             struck=("<s>", "</s>"),
@@ -153,7 +153,7 @@ _DIALECTS: Final[Mapping[ChannelName, Dialect]] = MappingProxyType(
         ),
         "telegram_markdown_v2": Dialect(
             text=_telegram,
-            link=_let_through(_bracketed_link),
+            link=_linking(_bracketed_link),
             strong=("*", "*"),
             emphasis=("_", "_"),
             struck=("~", "~"),
@@ -163,7 +163,7 @@ _DIALECTS: Final[Mapping[ChannelName, Dialect]] = MappingProxyType(
         ),
         "slack": Dialect(
             text=_html,
-            link=_let_through(_slack_link),
+            link=_linking(_slack_link),
             strong=("*", "*"),
             emphasis=("_", "_"),
             struck=("~", "~"),
@@ -183,7 +183,7 @@ _DIALECTS: Final[Mapping[ChannelName, Dialect]] = MappingProxyType(
         ),
         "ansi": Dialect(
             text=_terminal,
-            link=_let_through(_terminal_link),
+            link=_linking(_terminal_link),
             strong=("\x1b[1m", "\x1b[22m"),
             emphasis=("\x1b[3m", "\x1b[23m"),
             struck=("\x1b[9m", "\x1b[29m"),
@@ -194,26 +194,26 @@ _DIALECTS: Final[Mapping[ChannelName, Dialect]] = MappingProxyType(
     }
 )
 
-_LINKS: Final[Mapping[ChannelName, tuple[Callable[[str, str], str], Callable[[Sequence[str]], str]]]] = {
-    "html": (_html_link, _html_list),
-    "telegram_markdown_v2": (_bracketed_link, _listed("*Sources*")),
-    "telegram_html": (_telegram_html_link, _listed("<b>Sources</b>")),
-    "slack": (_slack_link, _listed("*Sources*")),
-    "plain": (lambda label, _url: label, _listed("Sources")),
-    "ansi": (_terminal_link, _listed("\x1b[1mSources\x1b[0m")),
+_FOOTERS: Final[Mapping[ChannelName, Callable[[Sequence[str]], str]]] = {
+    "html": _html_list,
+    "telegram_markdown_v2": _listed("*Sources*"),
+    "telegram_html": _listed("<b>Sources</b>"),
+    "slack": _listed("*Sources*"),
+    "plain": _listed("Sources"),
+    "ansi": _listed("\x1b[1mSources\x1b[0m"),
 }
-"""How the channels with a dialect write a link, and the sources below an answer."""
+"""How the channels with a dialect write the sources below an answer."""
 
 _MARKDOWN: Final = Channel(
     name="markdown",
     text=lambda text: _MARKDOWN_SPECIAL.sub(r"\\\1", text),
-    link=_bracketed_link,
+    link=_linking(_bracketed_link),
     sources=_listed("**Sources**\n", "- "),
 )
 
-_FORMATTED: Final[Mapping[ChannelName, Channel]] = {
-    name: Channel(name=name, text=_DIALECTS[name].text, link=link, sources=sources, dialect=_DIALECTS[name])
-    for name, (link, sources) in _LINKS.items()
+_FORMATTED: Final = {
+    name: Channel(name=name, text=dialect.text, link=dialect.link, sources=_FOOTERS[name], dialect=dialect)
+    for name, dialect in _DIALECTS.items()
 }
 CHANNELS: Final[Mapping[ChannelName, Channel]] = MappingProxyType({"markdown": _MARKDOWN, **_FORMATTED})
 """The channels by name."""
@@ -222,6 +222,3 @@ CHANNELS: Final[Mapping[ChannelName, Channel]] = MappingProxyType({"markdown": _
 def one_line(text: str) -> str:
     """Collapse the whitespace of a text to single spaces."""
     return " ".join(text.split())
-
-
-_LINKED: Final = ("http", "https")  # schemes that a link may have

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from groundwire.citations.dialects import CHANNELS, Channel, ChannelName, leads, one_line
+from groundwire.citations.dialects import CHANNELS, Channel, ChannelName, one_line
 from groundwire.citations.link_filter import LinkFilter
 from groundwire.citations.markdown_blocks import FORMULA, BlockSplitter, render_block
 from groundwire.citations.marker_parser import Mark, MarkScanner, find_marks
@@ -209,24 +209,16 @@ class CitationStream:
         )
 
     def _link(self, number: int, label: str) -> str:
-        url = self._address(number)
-        return self._channel.link(label, url) if url else label
-
-    def _address(self, number: int) -> str:
         source = self._sources.get(number)
-        if source is None:
-            return ""
-        url = self._links.get(number, source.url)
-        return url if leads(url) else ""
+        return label if source is None else self._channel.link(label, self._links.get(number, source.url))
 
     def _line(self, number: int) -> str:
         """Write a source on one line: its number and its title as a link, or its URL on channels without links."""
         source, text = self._sources[number], self._channel.text
-        title, url = one_line(source.title), self._address(number)
+        title = one_line(source.title)
         if self._channel.name == "plain":
             return f"[{number}] {title} — {one_line(source.url)}" if title else f"[{number}] {one_line(source.url)}"
-        label = text(title or one_line(source.url))
-        return f"{text(f'[{number}]')} {self._channel.link(label, url) if url else label}"
+        return f"{text(f'[{number}]')} {self._link(number, text(title or one_line(source.url)))}"
 
 
 def render_answer(
