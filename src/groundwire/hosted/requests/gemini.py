@@ -6,14 +6,13 @@ A request is the body of the REST API, or the arguments of the SDK's `generate_c
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from groundwire.errors import InvalidRequest
 from groundwire.hosted.planner import Plan
-from groundwire.hosted.requests.request_body import GOOGLE_SEARCHES, Body, SearchTool, tools_with
+from groundwire.hosted.requests.request_body import GOOGLE_SEARCHES, Body, SearchTool, missing, tools_with
 from groundwire.hosted.tool_definitions import DECLARATIONS, FunctionTool, declared, write
 
 __all__ = ["field_name", "is_call", "to_local", "to_native", "tool_config", "tools_of", "with_tools", "without_search"]
@@ -58,66 +57,44 @@ def to_native(body: Mapping[str, Any], search: SearchTool, plan: Plan, now: date
     if needs.blocked_domains:
         options[word("excludeDomains")] = list(needs.blocked_domains)
     tool: Body = {word("googleSearch"): options}
-    if search.kind == "native":
-        tool = {**_other_fields(search), **tool}
-    tools = tools_with(search, tool, *_siblings(search))
+    rest = _rest(search)
+    tools = tools_with(search, *([{**rest[0], **tool}] if rest and search.kind == "native" else [tool, *rest]))
     flag = bool(plan.hosted and plan.hosted.function_flag and needs.functions)
     return with_tools(body, tools, _config(body, search.name, flag=flag))
 
 
 def to_local(body: Mapping[str, Any], search: SearchTool, tools: Sequence[FunctionTool]) -> Body:
     """Return the body with function declarations in place of the search."""
-    if search.kind == "declared" and not tools:
-        return dict(body)
-    new = [{field_name(body, name): value for name, value in write(tool, "gemini").items()} for tool in tools]
-    siblings = list(_siblings(search))
-    declarations = [
-        entry for tool in (*search.others, *siblings) if isinstance(tool, Mapping) for entry in declared(tool)
-    ]
-    new = [entry for entry in new if not _is_declared(entry, declarations)]
+    rest = _rest(search)
+    written = {
+        tool.name: {field_name(body, name): value for name, value in write(tool, "gemini").items()} for tool in tools
+    }
+    rows = [row for tool in (*search.others, *rest) if isinstance(tool, Mapping) for row in declared(tool)]
+    named = [row for row in rows if isinstance(row, Mapping) and isinstance(row.get("name"), str)]
+    new = missing(written, {row["name"]: row for row in named})
     if search.kind == "declared":
         key = next(name for name in DECLARATIONS if name in search.tool)
         old = search.tool[key]
-        place = next(
-            number for number, entry in enumerate(old) if isinstance(entry, Mapping) and entry["name"] == search.name
-        )
+        place = [row.get("name") if isinstance(row, Mapping) else None for row in old].index(search.name)
         merged = {**search.tool, key: [*old[:place], *new, *old[place + 1 :]]}
         return with_tools(body, tools_with(search, merged), tool_config(body))
-    other_fields = _other_fields(search) if search.kind == "native" else {}
-    places = [{field_name(body, "functionDeclarations"): new}, *([other_fields] if other_fields else [])]
-    return with_tools(body, tools_with(search, *places), tool_config(body))
+    return with_tools(
+        body, tools_with(search, {field_name(body, "functionDeclarations"): new}, *rest), tool_config(body)
+    )
 
 
-def _is_declared(new: Mapping[str, Any], declarations: Sequence[Any]) -> bool:
-    """Return whether an identical declaration is already there.
-
-    Raises:
-        InvalidRequest: a different one has its name.
-    """
-    for declaration in declarations:
-        if isinstance(declaration, Mapping) and declaration.get("name") == new["name"]:
-            if declaration == new:
-                return True
-            raise InvalidRequest("tools", f"has a function of your own that is named {new['name']}", "Rename it.")
-    return False
-
-
-def _other_fields(search: SearchTool) -> Body:
-    """Return the rest of the tool that has Google's search."""
-    return {name: value for name, value in search.tool.items() if name not in GOOGLE_SEARCHES}
-
-
-def _siblings(search: SearchTool) -> Iterator[Mapping[str, Any]]:
-    """Yield the rest of the tool in which the search was declared."""
-    if search.kind != "declared":
-        return
-    key = next(name for name in DECLARATIONS if name in search.tool)
-    others = [
-        entry for entry in search.tool[key] if not (isinstance(entry, Mapping) and entry.get("name") == search.name)
-    ]
-    other_fields = {name: value for name, value in search.tool.items() if name != key}
-    if others or other_fields:
-        yield {**other_fields, key: others} if others else other_fields
+def _rest(search: SearchTool) -> list[Body]:
+    """Return the rest of the tool that has the search, if there is any."""
+    rest = dict(search.tool)
+    if search.kind == "native":
+        rest = {name: value for name, value in rest.items() if name not in GOOGLE_SEARCHES}
+    elif search.kind == "declared":
+        key = next(name for name in DECLARATIONS if name in rest)
+        rest[key] = [row for row in rest[key] if not (isinstance(row, Mapping) and row.get("name") == search.name)]
+        rest = rest if rest[key] else {name: value for name, value in rest.items() if name != key}
+    else:
+        rest = {}
+    return [rest] if rest else []
 
 
 def tool_config(body: Mapping[str, Any]) -> Any:
@@ -151,7 +128,5 @@ def with_tools(body: Mapping[str, Any], tools: list[Any], tool_config: Any) -> B
 
 def without_search(body: Mapping[str, Any], search: SearchTool) -> Body:
     """Return a request without its search, keeping everything else in the same tool."""
-    other_fields = _other_fields(search) if search.kind == "native" else {}
-    remaining = [other_fields] if other_fields else list(_siblings(search))
-    tools = tools_with(search, *remaining)
+    tools = tools_with(search, *_rest(search))
     return with_tools(body, tools, tool_config(body) if tools else None)

@@ -29,8 +29,8 @@ __all__ = [
     "local_tools",
     "location_option",
     "min_limit",
+    "missing",
     "native_options",
-    "to_local",
     "tools_with",
     "with_tools",
 ]
@@ -182,34 +182,32 @@ def min_limit(*limits: object) -> int | None:
     return min((limit for limit in limits if isinstance(limit, int) and not isinstance(limit, bool)), default=None)
 
 
-def to_local(body: Mapping[str, Any], search: SearchTool, tools: Sequence[FunctionTool], wire: Wire) -> Body:
-    """Return the body with function tools in place of the search.
+def local_tools(search: SearchTool, tools: Sequence[FunctionTool], wire: Wire) -> list[Any]:
+    """Return a request's tools with function tools in place of the search.
 
     Args:
-        body: The request.
         search: The search in the request.
         tools: The local tools.
         wire: The format of the API's tools.
 
     Raises:
-        InvalidRequest: the caller has a tool with the same name.
+        InvalidRequest: see `missing`.
     """
-    changed = {**body, "tools": local_tools(search, tools, wire)}
-    choice = body.get("tool_choice")
-    if search.kind == "native" and isinstance(choice, Mapping) and choice.get("type") == search.tool.get("type"):
-        changed["tool_choice"] = {"type": "function", "name": tools[0].name}
-    return changed
-
-
-def local_tools(search: SearchTool, tools: Sequence[FunctionTool], wire: Wire) -> list[Any]:
-    """Return a request's tools with the local ones in place of the search, keeping any that are identical."""
-    new: list[Mapping[str, Any]] = []
     others = {function.name: tool for tool in search.others if (function := read(tool)) is not None}
-    for tool in tools:
-        written = write(tool, wire)
-        existing = others.get(tool.name)
-        if existing is None:
-            new.append(search.tool if search.kind == "function" and search.tool == written else written)
-        elif existing != written:
-            raise InvalidRequest("tools", f"has a function of your own that is named {tool.name}", "Rename it.")
-    return tools_with(search, *new)
+    return tools_with(search, *missing({tool.name: write(tool, wire) for tool in tools}, others))
+
+
+def missing(tools: Mapping[str, Body], existing: Mapping[str, Any]) -> list[Body]:
+    """Return the tools that a request does not have yet.
+
+    Args:
+        tools: The tools, by name.
+        existing: Those of the request.
+
+    Raises:
+        InvalidRequest: it has a different tool of the same name.
+    """
+    for name, tool in tools.items():
+        if existing.get(name, tool) != tool:
+            raise InvalidRequest("tools", f"has a function of your own that is named {name}", "Rename it.")
+    return [tool for name, tool in tools.items() if name not in existing]
