@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from itertools import groupby
 from types import MappingProxyType
 from typing import Any, Final
 
-from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader, span_in_text
+from groundwire.hosted.answers.answer_builder import AnswerBuilder, StreamedParts, WireReader, span_in_text
 from groundwire.hosted.answers.call_deltas import CallDeltas, well_formed
 from groundwire.hosted.answers.types import (
     HostedError,
@@ -43,27 +44,24 @@ class Deltas:
     """Merges deltas: fields sent in pieces are joined, lists are extended, any other field keeps its last value."""
 
     def __init__(self) -> None:
-        self._fields: dict[str, Any] = {}
-        self._pieces: defaultdict[str, list[str]] = defaultdict(list)
-        self._chunks: list[dict[str, Any]] = []
-        self._texts: list[str] = []
+        self._parts = StreamedParts()
+        self._fields = self._parts.begin(0, {})
+        self._content: list[str | dict[str, Any]] = []  # texts and other chunks
         self._lists: defaultdict[str, dict[object, list[dict[str, Any]]]] = defaultdict(dict)
-        self._notes: list[Any] = []
         self._calls = CallDeltas()
 
     def add(self, delta: dict[str, Any]) -> None:
         """Add a delta."""
         for name, value in delta.items():
             if name == "content":
-                self._content(value)
+                self._content += map(_text_or_chunk, chunks(value))
             elif name in _TEXT_FIELDS:
-                if isinstance(value, str):
-                    self._pieces[name].append(value)
+                self._parts.add(0, name, value if isinstance(value, str) else None)
             elif name in _INDEXED_LISTS:
                 for part in self._calls.feed(value) if name == "tool_calls" else items(value):
                     self._add_part(name, part)
             elif name == "annotations":
-                self._notes += value if isinstance(value, list) else []
+                self._parts.add(0, name, *items(value))
             elif value is not None:
                 self._fields[name] = value
 
@@ -71,37 +69,23 @@ class Deltas:
         """Return the merged message; empty without any delta."""
         for part in self._calls.close():
             self._add_part("tool_calls", part)
-        message = dict(self._fields)
-        if self._chunks:
-            self._flush()
-            message["content"] = list(self._chunks)
-        elif self._texts:
-            message["content"] = "".join(self._texts)
-        message |= {name: "".join(pieces) for name, pieces in self._pieces.items()}
+        message = self._parts.end(0) or {}
+        if self._content and all(isinstance(piece, str) for piece in self._content):
+            message["content"] = "".join(map(str, self._content))
+        elif self._content:
+            message["content"] = []
+            for kind, pieces in groupby(self._content, type):
+                if kind is not str:
+                    message["content"] += pieces
+                elif text := "".join(map(str, pieces)):
+                    message["content"].append({"type": "text", "text": text})
         for name, objects in self._lists.items():
             message[name] = [_merged(parts, _INDEXED_LISTS[name]) for parts in objects.values()]
         if "tool_calls" in message:  # indexes are for streams only; in a message they are rejected
             message["tool_calls"] = [
                 {name: value for name, value in call.items() if name != "index"} for call in message["tool_calls"]
             ]
-        if self._notes:
-            message["annotations"] = list(self._notes)
         return message
-
-    def _content(self, value: object) -> None:
-        if isinstance(value, str):
-            self._texts.append(value)
-        for chunk in items(value):
-            if chunk.get("type") == "text" and set(chunk) <= {"type", "text"}:
-                self._texts.append(text_of(chunk.get("text")))
-            else:
-                self._flush()
-                self._chunks.append(chunk)
-
-    def _flush(self) -> None:
-        if text := "".join(self._texts):
-            self._chunks.append({"type": "text", "text": text})
-        self._texts = []
 
     def _add_part(self, name: str, part: dict[str, Any]) -> None:
         objects = self._lists[name]
@@ -290,6 +274,11 @@ def chunks(content: object) -> list[dict[str, Any]]:
         return [content]
     entries = content if isinstance(content, list) else []
     return list(items([{"type": "text", "text": entry} if isinstance(entry, str) else entry for entry in entries]))
+
+
+def _text_or_chunk(chunk: dict[str, Any]) -> str | dict[str, Any]:
+    """Return the text of a chunk that has nothing else, or the chunk."""
+    return text_of(chunk.get("text")) if chunk.get("type") == "text" and set(chunk) <= {"type", "text"} else chunk
 
 
 def _text_content(message: Mapping[str, Any]) -> str:
