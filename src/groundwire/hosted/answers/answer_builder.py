@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import groupby
 from typing import Any, Final
 
 from groundwire.hosted.answers.types import (
@@ -41,7 +42,7 @@ from groundwire.hosted.answers.types import (
 )
 from groundwire.hosted.answers.upstream_errors import outcome_of, truncated
 
-__all__ = ["AnswerBuilder", "ByteSpans", "StreamedParts", "WireReader", "span_in_text"]
+__all__ = ["AnswerBuilder", "ByteSpans", "StreamedParts", "WireReader", "joined", "span_in_text"]
 
 _FINISHES: Final[Mapping[str, Finish]] = {
     word: finish for finish, words in answer_words()["finishes"].items() for word in words.split()
@@ -347,6 +348,20 @@ class StreamedParts:
             texts = [text_of(piece) for piece in pieces if isinstance(piece, str)]
             part[field] = text_of(part.get(field)) + "".join(texts) if texts else [*items(part.get(field)), *pieces]
         return part
+
+
+def joined(content: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return content with the pieces of each text joined, and their annotations."""
+    whole: list[dict[str, Any]] = []
+    for kind, group in groupby(content, key=lambda piece: piece.get("type")):
+        pieces = list(group)
+        if kind != "text":
+            whole += pieces
+            continue
+        notes = [note for piece in pieces for note in items(piece.get("annotations"))]
+        text = {**pieces[0], "text": "".join(text_of(piece.get("text")) for piece in pieces)}
+        whole.append({**text, "annotations": notes} if notes else text)
+    return whole
 
 
 class WireReader(ABC):

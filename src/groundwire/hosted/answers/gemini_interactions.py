@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import groupby
 from typing import Any
 
-from groundwire.hosted.answers.answer_builder import AnswerBuilder, ByteSpans, StreamedParts, WireReader
+from groundwire.hosted.answers.answer_builder import AnswerBuilder, ByteSpans, StreamedParts, WireReader, joined
 from groundwire.hosted.answers.source_audit import site_of
 from groundwire.hosted.answers.types import HostedError, count, items, object_of, parsed, text_of, texts
 from groundwire.hosted.answers.upstream_errors import error_of
@@ -77,7 +75,7 @@ class InteractionsReader(WireReader):
         if isinstance(arguments := step.get("arguments"), str):
             step["arguments"] = parsed(arguments) or arguments
         if "content" in step:
-            step["content"] = _joined(items(step["content"]))
+            step["content"] = joined(items(step["content"]))
         self._step(step)
 
     def _step(self, step: dict[str, Any]) -> None:
@@ -143,17 +141,3 @@ class InteractionsReader(WireReader):
     def _failed(self, body: dict[str, Any]) -> None:
         if (failure := error_of(body)) is not None:
             self.answer.add_error(failure)
-
-
-def _joined(content: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the content of a step with the pieces of each text joined."""
-    joined: list[dict[str, Any]] = []
-    for kind, group in groupby(content, key=lambda piece: piece.get("type")):
-        pieces = list(group)
-        if kind != "text":
-            joined += pieces
-            continue
-        notes = [note for piece in pieces for note in items(piece.get("annotations"))]
-        text = {**pieces[0], "text": "".join(text_of(piece.get("text")) for piece in pieces)}
-        joined.append({**text, "annotations": notes} if notes else text)
-    return joined

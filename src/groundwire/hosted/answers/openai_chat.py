@@ -10,11 +10,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from itertools import groupby
 from types import MappingProxyType
 from typing import Any, Final
 
-from groundwire.hosted.answers.answer_builder import AnswerBuilder, StreamedParts, WireReader, span_in_text
+from groundwire.hosted.answers.answer_builder import AnswerBuilder, StreamedParts, WireReader, joined, span_in_text
 from groundwire.hosted.answers.call_deltas import CallDeltas, well_formed
 from groundwire.hosted.answers.types import (
     HostedError,
@@ -37,6 +36,7 @@ _INDEXED_LISTS: Final[Mapping[str, frozenset[str]]] = {
     "executed_tools": frozenset[str](),
     "reasoning_details": frozenset({"text", "summary", "data"}),
 }
+_EMPTY_TEXT: Final = {"type": "text", "text": ""}
 _MAX_DEPTH: Final = 8  # objects within objects that are merged; APIs have two, and a server may send a thousand
 
 
@@ -46,7 +46,7 @@ class Deltas:
     def __init__(self) -> None:
         self._parts = StreamedParts()
         self._fields = self._parts.begin(0, {})
-        self._content: list[str | dict[str, Any]] = []  # texts and other chunks
+        self._content: list[dict[str, Any]] = []
         self._lists: defaultdict[str, dict[object, list[dict[str, Any]]]] = defaultdict(dict)
         self._calls = CallDeltas()
 
@@ -54,7 +54,7 @@ class Deltas:
         """Add a delta."""
         for name, value in delta.items():
             if name == "content":
-                self._content += map(_text_or_chunk, chunks(value))
+                self._content += chunks(value)
             elif name in _TEXT_FIELDS:
                 self._parts.add(0, name, value if isinstance(value, str) else None)
             elif name in _INDEXED_LISTS:
@@ -70,15 +70,10 @@ class Deltas:
         for part in self._calls.close():
             self._add_part("tool_calls", part)
         message = self._parts.end(0) or {}
-        if self._content and all(isinstance(piece, str) for piece in self._content):
-            message["content"] = "".join(map(str, self._content))
-        elif self._content:
-            message["content"] = []
-            for kind, pieces in groupby(self._content, type):
-                if kind is not str:
-                    message["content"] += pieces
-                elif text := "".join(map(str, pieces)):
-                    message["content"].append({"type": "text", "text": text})
+        content = joined(self._content)
+        if content:
+            is_text = content == [{**_EMPTY_TEXT, "text": content[0].get("text")}]
+            message["content"] = content[0]["text"] if is_text else [row for row in content if row != _EMPTY_TEXT]
         for name, objects in self._lists.items():
             message[name] = [_merged(parts, _INDEXED_LISTS[name]) for parts in objects.values()]
         if "tool_calls" in message:  # indexes are for streams only; in a message they are rejected
@@ -274,11 +269,6 @@ def chunks(content: object) -> list[dict[str, Any]]:
         return [content]
     entries = content if isinstance(content, list) else []
     return list(items([{"type": "text", "text": entry} if isinstance(entry, str) else entry for entry in entries]))
-
-
-def _text_or_chunk(chunk: dict[str, Any]) -> str | dict[str, Any]:
-    """Return the text of a chunk that has nothing else, or the chunk."""
-    return text_of(chunk.get("text")) if chunk.get("type") == "text" and set(chunk) <= {"type", "text"} else chunk
 
 
 def _text_content(message: Mapping[str, Any]) -> str:
