@@ -36,7 +36,7 @@ _INDEXED_LISTS: Final[Mapping[str, frozenset[str]]] = {
     "executed_tools": frozenset[str](),
     "reasoning_details": frozenset({"text", "summary", "data"}),
 }
-_EMPTY_TEXT: Final = {"type": "text", "text": ""}
+_EMPTY_TEXT: Final[Mapping[str, str]] = {"type": "text", "text": ""}
 _MAX_DEPTH: Final = 8  # objects within objects that are merged; APIs have two, and a server may send a thousand
 
 
