@@ -10,7 +10,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.citations.link_filter import LinkFilter, policy_filter
-from groundwire.errors import InvalidRequest
 from groundwire.settings.sections import PolicySettings
 
 pytestmark = pytest.mark.req("B9")
@@ -29,23 +28,20 @@ PARTS = st.lists(
 ).map("".join)  # fmt: skip
 
 
-def made(images: str, links: str, markdown: bool = True) -> LinkFilter:
-    return LinkFilter([KNOWN], images=images, links=links, markdown=markdown)  # type: ignore[arg-type]
+def made(images: str, links: str) -> LinkFilter:
+    return LinkFilter([KNOWN], images=images, links=links)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("images", ["known", "any"])
 @pytest.mark.parametrize("links", ["known", "any"])
-@pytest.mark.parametrize("markdown", [True, False])
 @given(answer=PARTS, cuts=st.sets(st.integers(0, 200), max_size=6))
-def test_chunks_do_not_matter_and_no_length_changes(
-    images: str, links: str, markdown: bool, answer: str, cuts: set[int]
-) -> None:
-    whole = made(images, links, markdown)
+def test_chunks_do_not_matter_and_no_length_changes(images: str, links: str, answer: str, cuts: set[int]) -> None:
+    whole = made(images, links)
     expected = whole.feed(answer) + whole.close()
     assert len(expected) == len(answer)
-    one = made(images, links, markdown)
+    one = made(images, links)
     assert "".join(map(one.feed, answer)) + one.close() == expected
-    some, places = made(images, links, markdown), sorted({0, len(answer), *(cut for cut in cuts if cut < len(answer))})
+    some, places = made(images, links), sorted({0, len(answer), *(cut for cut in cuts if cut < len(answer))})
     parts = [some.feed(answer[start:end]) for start, end in itertools.pairwise(places)]
     assert "".join(parts) + some.close() == expected
     if images == links == "any":
@@ -247,23 +243,12 @@ def test_where_everything_is_kept_nothing_changes() -> None:
     assert made("any", "any").feed(answer) == answer
 
 
-@pytest.mark.parametrize("choice", [{"images": "burn"}, {"links": "drop"}])
-def test_another_choice_is_refused(choice: dict[str, Any]) -> None:
-    with pytest.raises(InvalidRequest, match="known"):
-        LinkFilter([KNOWN], **choice)
-
-
 @pytest.mark.parametrize(
-    ("images", "markdown", "shown"),
-    [
-        ("any", True, "<style> <https-//other.example/> [a](#)"),
-        ("known", False, "<style> <https-//other.example/> [a](x)"),
-        ("any", False, "<style> <https-//other.example/> [a](x)"),
-        ("known", True, "‹style> ‹https-//other.example/> [a](#)"),
-    ],
+    ("images", "shown"),
+    [("any", "<style> <https-//other.example/> [a](#)"), ("known", "‹style> ‹https-//other.example/> [a](#)")],
 )
-def test_tags_matter_where_they_are_rendered_and_may_hold_images(images: str, markdown: bool, shown: str) -> None:
-    found = made(images, "known", markdown)
+def test_tags_matter_where_they_may_hold_images(images: str, shown: str) -> None:
+    found = made(images, "known")
     assert found.feed("<style> <https://other.example/> [a](x)") + found.close() == shown
 
 

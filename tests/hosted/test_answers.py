@@ -701,7 +701,7 @@ def test_a_search_of_perplexity_that_was_cut_off_is_no_call_of_the_caller() -> N
     begun = {"type": "response.output_item.added", "output_index": 0, "item": call}
     mine = {**call, "id": "g", "call_id": "d", "name": "mine"}
     done = {"type": "response.output_item.done", "output_index": 1, "item": mine}
-    cases: list[tuple[AnswerApi, list[str]]] = [("perplexity", ["mine"]), ("openai_responses", ["mine", "search_web"])]
+    cases: list[tuple[AnswerApi, list[str]]] = [("perplexity", ["mine"]), ("openai_responses", ["search_web", "mine"])]
     for api, calls in cases:
         stream = AnswerStream(api)
         for event in (begun, found, done):

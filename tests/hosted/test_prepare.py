@@ -367,6 +367,13 @@ def test_gemini_searched_by_us() -> None:
     assert foreign["tools"] == [{"functionDeclarations": [declaration()]}]
 
 
+def test_gemini_searched_by_us_beside_a_declaration_without_a_name() -> None:
+    nameless = {"description": "A function that a client has not filled in."}
+    body = body_of("gemini", {"functionDeclarations": [nameless, declaration()]})
+    sent = prepare(body, "gemini", mode="local", tools=(plain("web_search"), plain("open_page")))
+    assert sent["tools"] == [{"functionDeclarations": [nameless, declaration("web_search"), declaration("open_page")]}]
+
+
 @pytest.mark.req("K4")
 def test_document_ks_tool_is_the_search_when_it_is_ours() -> None:
     body = body_of("anthropic", anthropic("search"), anthropic("add", ADD))

@@ -12,7 +12,7 @@ from groundwire.agent_loop.chat_model import ChatModel, find_model
 from groundwire.agent_loop.citation_ledger import CitationLedger
 from groundwire.agent_loop.entailment import judged_report
 from groundwire.agent_loop.run import run_tools
-from groundwire.agent_loop.types import LoopEvent
+from groundwire.agent_loop.types import LoopEvent, Wordless
 from groundwire.citations import Mark, MarkScanner
 from groundwire.citations.link_filter import LinkFilter, policy_filter
 from groundwire.citations.verify import CitedPage, Report, cited_numbers, verify_off_loop
@@ -71,38 +71,29 @@ class TextDelta(Hinting):
 
 
 @dataclass(frozen=True, slots=True)
-class TextReset:
+class TextReset(Wordless):
     """What came so far was not the answer: the model called a tool after it. The text begins again."""
 
     type: Literal["reset"] = "reset"
     """Tells it from the other events."""
 
-    def __str__(self) -> str:
-        return ""
-
 
 @dataclass(frozen=True, slots=True)
-class TextCompleted:
+class TextCompleted(Wordless):
     """The text is complete; its citations are being verified."""
 
     type: Literal["text_completed"] = "text_completed"
     """Tells it from the other events."""
 
-    def __str__(self) -> str:
-        return ""
-
 
 @dataclass(frozen=True, slots=True)
-class AnswerCompleted:
+class AnswerCompleted(Wordless):
     """The answer is complete, and its citations are verified. It is the last event."""
 
     answer: CitedAnswer
     """The answer."""
     type: Literal["result"] = "result"
     """Tells it from the other events."""
-
-    def __str__(self) -> str:
-        return ""
 
 
 AskEvent = LoopEvent | TextDelta | TextReset | TextCompleted | AnswerCompleted

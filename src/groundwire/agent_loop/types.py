@@ -13,15 +13,24 @@ from groundwire.hosted.answers import HostedAnswer, HostedCall
 from groundwire.models import Source
 from groundwire.tools import ToolResult
 
-__all__ = ["CallEnded", "CallStarted", "LoopEvent", "Run", "Spent", "Stop"]
+__all__ = ["CallEnded", "CallStarted", "LoopEvent", "Run", "Spent", "Stop", "Wordless"]
 
 Stop = Literal["answered", "calls", "rounds", "budget", "deadline", "failed"]
 """Why a run ended: the model answered; it calls functions of the caller; the rounds are used up; the session's
 search budget is used up; the deadline passed; the model's API failed."""
 
 
+class Wordless:
+    """An event without text: where events are printed, it prints nothing."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return ""
+
+
 @dataclass(frozen=True, slots=True)
-class CallStarted:
+class CallStarted(Wordless):
     """A tool call has started."""
 
     call: HostedCall
@@ -29,12 +38,9 @@ class CallStarted:
     type: Literal["call_started"] = "call_started"
     """Tells it from the other events."""
 
-    def __str__(self) -> str:
-        return ""
-
 
 @dataclass(frozen=True, slots=True)
-class CallEnded:
+class CallEnded(Wordless):
     """A tool call has ended."""
 
     call: HostedCall
@@ -43,9 +49,6 @@ class CallEnded:
     """What the tool answered."""
     type: Literal["call_ended"] = "call_ended"
     """Tells it from the other events."""
-
-    def __str__(self) -> str:
-        return ""
 
 
 LoopEvent = CallStarted | CallEnded

@@ -9,8 +9,10 @@ from typing import Any, TypeGuard
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers import HostedAnswer, HostedCall, HostedCitation, HostedUsage, read_answer
 from groundwire.hosted.api_capabilities import Api, Wire
+from groundwire.hosted.requests import gemini
 from groundwire.hosted.requests.prepare import tools_of
-from groundwire.hosted.requests.request_body import kind_of
+from groundwire.hosted.requests.request_body import kinds_of
+from groundwire.hosted.tool_definitions import declared
 
 __all__ = [
     "Result",
@@ -83,11 +85,10 @@ def declared_functions(body: Mapping[str, Any], api: Api) -> frozenset[str] | No
         return None
     names: set[str] = set()
     for tool in tools_of(body, api):
-        if kind_of(tool, ("web_search",))[0]:
+        if any(kind != "declared" for kind, _ in kinds_of(tool, ("web_search",))):
             names.add("web_search")
             continue
-        declared = tool.get("functionDeclarations", tool.get("function_declarations")) if _is_object(tool) else None
-        for entry in declared if isinstance(declared, list) else [tool]:
+        for entry in (declared(tool) if _is_object(tool) else ()) or [tool]:
             inner = entry.get("function", entry) if _is_object(entry) else None
             name = inner.get("name") if _is_object(inner) else None
             if not isinstance(name, str) or (_is_object(entry) and "tools" in entry):  # a namespace of Responses
@@ -170,20 +171,15 @@ def _function_response(result: Result) -> dict[str, Any]:
 
 
 def _gemini_mode(body: dict[str, Any], mode: str, only: tuple[str, ...] = ()) -> dict[str, Any]:
-    """Set the function calling mode where this request has it, replacing `only` if it names any."""
-    inner = body.get("config")
-    holder: dict[str, Any] = dict(inner) if isinstance(inner, Mapping) else body
-    keys = ("tool_config", "function_calling_config") if holder is not body else ("toolConfig", "functionCallingConfig")
-    config = holder.get(keys[0])
-    config = dict(config) if isinstance(config, Mapping) else {}
-    calling = config.get(keys[1])
-    calling = dict(calling) if isinstance(calling, Mapping) else {}
-    if (only and str(calling.get("mode", "")).upper() not in only) or not holder.get("tools"):
+    """Return a request with another function calling mode, if it is one of `only` so far, should that name any."""
+    key = gemini.field_name(body, "functionCallingConfig")
+    tools, config = gemini.tools_of(body), gemini.tool_config(body)
+    config = config if isinstance(config, Mapping) else {}
+    calling = config.get(key)
+    before = str(calling.get("mode", "")).upper() if isinstance(calling, Mapping) else ""
+    if not tools or (only and before not in only):
         return body
-    holder[keys[0]] = {**config, keys[1]: {"mode": mode}}
-    if holder is not body:
-        body["config"] = holder
-    return body
+    return gemini.with_tools(body, tools, {**config, key: {"mode": mode}})
 
 
 def joined(answers: Sequence[HostedAnswer]) -> HostedAnswer:

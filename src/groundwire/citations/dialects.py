@@ -10,9 +10,7 @@ from types import MappingProxyType
 from typing import Final, Literal
 from urllib.parse import quote, urlsplit
 
-from groundwire.citations.markdown_blocks import Dialect
-
-__all__ = ["CHANNELS", "Channel", "ChannelName", "leads", "one_line"]
+__all__ = ["CHANNELS", "Channel", "ChannelName", "one_line"]
 
 ChannelName = Literal["markdown", "html", "telegram_markdown_v2", "telegram_html", "slack", "plain", "ansi"]
 """The supported channels."""
@@ -20,34 +18,68 @@ ChannelName = Literal["markdown", "html", "telegram_markdown_v2", "telegram_html
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Channel:
-    """The markup of text and links on a channel."""
+    """How a channel writes an answer and its sources. Arguments are already in the channel's markup, but for `text`."""
 
     name: ChannelName
     """The name of the channel."""
-    dialect: Dialect | None = None
-    """How the answer's Markdown is written; None if it is shown as the model wrote it."""
     text: Callable[[str], str]
-    """Escapes other text, such as a source's title."""
+    """Escapes plain text."""
     link: Callable[[str, str], str]
-    """Writes a link from its escaped label and its URL."""
-    sources: Callable[[Sequence[str]], str]
-    """Writes the footer of an answer, from one escaped line per source."""
+    """Writes a link from its label and its URL, or only the label if no link may lead there."""
+    strong: tuple[str, str] = ("", "")
+    """Text before and after bold text."""
+    emphasis: tuple[str, str] = ("", "")
+    """The same for italic text."""
+    struck: tuple[str, str] = ("", "")
+    """The same for strikethrough text."""
+    code: Callable[[str], str] = str
+    """Writes inline code, from plain text."""
+    block: Callable[[str, str], str] = lambda text, _language: text.rstrip("\n")
+    """Writes a code block, from plain text and its language."""
+    quote: Callable[[str], str] = lambda text: _prefixed("> ", text)
+    """Writes a block quotation."""
+    html: bool = False
+    """Whether paragraphs, lists and tables are HTML elements; otherwise they are lines."""
+    keeps_markdown: bool = False
+    """Whether the answer's Markdown is shown as the model wrote it."""
+
+    def sources(self, lines: Sequence[str]) -> str:
+        """Return the footer of an answer, from one line per source."""
+        if self.html:
+            items = "".join(f"<li>{line}</li>" for line in lines)
+            return f'\n<section class="sources"><strong>Sources</strong><ul>{items}</ul></section>'
+        gap, sign = ("\n", "- ") if self.keeps_markdown else ("", "")
+        heading = f"\n\n{self.strong[0]}Sources{self.strong[1]}{gap}"
+        return "\n".join([heading, *(f"{sign}{line}" for line in lines)])
 
 
 _MARKDOWN_SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&$^=:@])")
 _TELEGRAM_SPECIAL: Final = re.compile(r"([_*\[\]()~`>#+\-=|{}.!\\])")  # core.telegram.org/bots/api#markdownv2-style
 _CONTROLS: Final[Mapping[int, int]] = {number: 0x2400 + number for number in range(32) if chr(number) not in "\n\t"}
 _TERMINAL: Final[Mapping[int, int]] = {**_CONTROLS, 0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
+_LINKED: Final = ("http", "https")  # schemes that a link may have
 _SAFE_IN_URLS: Final = "!#$%&'*+,-./:;=?@_~"  # of RFC 3986, all but brackets and parentheses, which end links
 
 
-def _address(url: str) -> str:
-    """Return a URL in characters that never end a link; non-ASCII characters are percent-encoded."""
-    return quote(url, safe=_SAFE_IN_URLS)
+def _linking(write: Callable[[str, str], str]) -> Callable[[str, str], str]:
+    """Return what writes a link from its label and its URL, or only the label if no link may lead there.
+
+    Args:
+        write: Writes it, from the label and the URL in characters that never end a link; others are percent-encoded.
+    """
+
+    def link(label: str, url: str) -> str:
+        try:
+            is_allowed = urlsplit(url).scheme.lower() in _LINKED
+        except ValueError:
+            is_allowed = False
+        return write(label, quote(url, safe=_SAFE_IN_URLS)) if is_allowed else label
+
+    return link
 
 
 def _bracketed_link(label: str, url: str) -> str:
-    return f"[{label}]({_address(url)})"
+    return f"[{label}]({url})"
 
 
 def _html(text: str) -> str:
@@ -55,11 +87,11 @@ def _html(text: str) -> str:
 
 
 def _html_link(label: str, url: str) -> str:
-    return f'<a href="{html.escape(_address(url))}" rel="nofollow noopener noreferrer">{label}</a>'
+    return f'<a href="{html.escape(url)}" rel="nofollow noopener noreferrer">{label}</a>'
 
 
 def _telegram_html_link(label: str, url: str) -> str:
-    return f'<a href="{html.escape(_address(url))}">{label}</a>'
+    return f'<a href="{html.escape(url)}">{label}</a>'
 
 
 def _telegram(text: str) -> str:
@@ -67,7 +99,7 @@ def _telegram(text: str) -> str:
 
 
 def _slack_link(label: str, url: str) -> str:
-    return f"<{_html(_address(url))}|{label}>"  # docs.slack.dev/messaging/formatting-message-text
+    return f"<{_html(url)}|{label}>"  # docs.slack.dev/messaging/formatting-message-text
 
 
 def _terminal(text: str) -> str:
@@ -76,7 +108,7 @@ def _terminal(text: str) -> str:
 
 
 def _terminal_link(label: str, url: str) -> str:
-    return f"\x1b]8;;{_address(url)}\x1b\\{label}\x1b]8;;\x1b\\"
+    return f"\x1b]8;;{url}\x1b\\{label}\x1b]8;;\x1b\\"
 
 
 def _html_inline(text: str) -> str:
@@ -100,128 +132,84 @@ def _unquoted(text: str) -> str:
     return text.replace("<blockquote>", "").replace("</blockquote>", "")  # Telegram has no nested quotations
 
 
-def leads(url: str) -> bool:
-    """Return whether a link to this URL is allowed."""
-    try:
-        return urlsplit(url).scheme.lower() in _LINKED
-    except ValueError:
-        return False
+def _prefixed(sign: str, text: str) -> str:
+    """Return text with a sign before each line."""
+    return "\n".join(f"{sign}{line}" for line in text.split("\n"))
 
 
-def _let_through(link: Callable[[str, str], str]) -> Callable[[str, str], str]:
-    """Return a function that writes a link of the answer itself, or only its label if its URL is unknown."""
-    return lambda label, url: link(label, url) if leads(url) else label
-
-
-def _prefixed(sign: str) -> Callable[[str], str]:
-    """Return what writes a quotation: a sign before each line."""
-    return lambda text: "\n".join(f"{sign}{line}" for line in text.split("\n"))
-
-
-def _listed(heading: str, before: str = "") -> Callable[[Sequence[str]], str]:
-    """Return a function that writes one source per line under a heading."""
-    return lambda lines: "\n".join([f"\n\n{heading}", *(f"{before}{line}" for line in lines)])
-
-
-def _html_list(lines: Sequence[str]) -> str:
-    items = "".join(f"<li>{line}</li>" for line in lines)
-    return f'\n<section class="sources"><strong>Sources</strong><ul>{items}</ul></section>'
-
-
-_DIALECTS: Final[Mapping[ChannelName, Dialect]] = MappingProxyType(
-    {
-        "html": Dialect(
-            text=_html,
-            link=_let_through(_html_link),
-            strong=("<strong>", "</strong>"),
-            emphasis=("<em>", "</em>"),
-            struck=("<s>", "</s>"),
-            code=_html_inline,
-            block=_html_code,
-            quote=lambda text: f"<blockquote>{text}</blockquote>",
-            html=True,
-        ),
-        "telegram_html": Dialect(
-            text=_html,
-            link=_let_through(_telegram_html_link),
-            strong=("<b>", "</b>"),
-            emphasis=("<i>", "</i>"),
-            struck=("<s>", "</s>"),
-            code=_html_inline,
-            block=lambda text, language: _html_code(text, language).replace("\n</code>", "</code>"),
-            quote=lambda text: f"<blockquote>{_unquoted(text)}</blockquote>",
-        ),
-        "telegram_markdown_v2": Dialect(
-            text=_telegram,
-            link=_let_through(_bracketed_link),
-            strong=("*", "*"),
-            emphasis=("_", "_"),
-            struck=("~", "~"),
-            code=lambda text: f"`{_telegram_code(text)}`",
-            block=lambda text, language: f"```{_telegram_code(_word(language))}\n{_telegram_code(text)}```",
-            quote=lambda text: "\n".join(f">{line.lstrip('>')}" for line in text.split("\n")),
-        ),
-        "slack": Dialect(
-            text=_html,
-            link=_let_through(_slack_link),
-            strong=("*", "*"),
-            emphasis=("_", "_"),
-            struck=("~", "~"),
-            code=lambda text: f"`{_html(text)}`",
-            block=lambda text, _language: f"```\n{_html(text)}```",
-            quote=_prefixed("> "),
-        ),
-        "plain": Dialect(
-            text=str,
-            link=lambda label, url: label if url in label else f"{label} ({url})",
-            strong=("", ""),
-            emphasis=("", ""),
-            struck=("", ""),
-            code=str,
-            block=lambda text, _language: text.rstrip("\n"),
-            quote=_prefixed("> "),
-        ),
-        "ansi": Dialect(
-            text=_terminal,
-            link=_let_through(_terminal_link),
-            strong=("\x1b[1m", "\x1b[22m"),
-            emphasis=("\x1b[3m", "\x1b[23m"),
-            struck=("\x1b[9m", "\x1b[29m"),
-            code=lambda text: f"\x1b[36m{_terminal(text)}\x1b[39m",
-            block=lambda text, _language: "\n".join(f"    {_terminal(line)}" for line in text.rstrip("\n").split("\n")),
-            quote=_prefixed("│ "),
-        ),
-    }
+_CHANNELS: Final = (
+    Channel(
+        name="markdown",
+        text=lambda text: _MARKDOWN_SPECIAL.sub(r"\\\1", text),
+        link=_linking(_bracketed_link),
+        strong=("**", "**"),
+        keeps_markdown=True,
+    ),
+    Channel(
+        name="html",
+        text=_html,
+        link=_linking(_html_link),
+        strong=("<strong>", "</strong>"),
+        emphasis=("<em>", "</em>"),
+        struck=("<s>", "</s>"),
+        code=_html_inline,
+        block=_html_code,
+        quote=lambda text: f"<blockquote>{text}</blockquote>",
+        html=True,
+    ),
+    Channel(
+        name="telegram_html",
+        text=_html,
+        link=_linking(_telegram_html_link),
+        strong=("<b>", "</b>"),
+        emphasis=("<i>", "</i>"),
+        struck=("<s>", "</s>"),
+        code=_html_inline,
+        block=lambda text, language: _html_code(text, language).replace("\n</code>", "</code>"),
+        quote=lambda text: f"<blockquote>{_unquoted(text)}</blockquote>",
+    ),
+    Channel(
+        name="telegram_markdown_v2",
+        text=_telegram,
+        link=_linking(_bracketed_link),
+        strong=("*", "*"),
+        emphasis=("_", "_"),
+        struck=("~", "~"),
+        code=lambda text: f"`{_telegram_code(text)}`",
+        block=lambda text, language: f"```{_telegram_code(_word(language))}\n{_telegram_code(text)}```",
+        quote=lambda text: "\n".join(f">{line.lstrip('>')}" for line in text.split("\n")),
+    ),
+    Channel(
+        name="slack",
+        text=_html,
+        link=_linking(_slack_link),
+        strong=("*", "*"),
+        emphasis=("_", "_"),
+        struck=("~", "~"),
+        code=lambda text: f"`{_html(text)}`",
+        block=lambda text, _language: f"```\n{_html(text)}```",
+    ),
+    Channel(
+        name="plain",
+        text=str,
+        link=lambda label, url: label if url in label else f"{label} ({url})",
+    ),
+    Channel(
+        name="ansi",
+        text=_terminal,
+        link=_linking(_terminal_link),
+        strong=("\x1b[1m", "\x1b[22m"),
+        emphasis=("\x1b[3m", "\x1b[23m"),
+        struck=("\x1b[9m", "\x1b[29m"),
+        code=lambda text: f"\x1b[36m{_terminal(text)}\x1b[39m",
+        block=lambda text, _language: "\n".join(f"    {_terminal(line)}" for line in text.rstrip("\n").split("\n")),
+        quote=lambda text: _prefixed("│ ", text),
+    ),
 )
-
-_LINKS: Final[Mapping[ChannelName, tuple[Callable[[str, str], str], Callable[[Sequence[str]], str]]]] = {
-    "html": (_html_link, _html_list),
-    "telegram_markdown_v2": (_bracketed_link, _listed("*Sources*")),
-    "telegram_html": (_telegram_html_link, _listed("<b>Sources</b>")),
-    "slack": (_slack_link, _listed("*Sources*")),
-    "plain": (lambda label, _url: label, _listed("Sources")),
-    "ansi": (_terminal_link, _listed("\x1b[1mSources\x1b[0m")),
-}
-"""How the channels with a dialect write a link, and the sources below an answer."""
-
-_MARKDOWN: Final = Channel(
-    name="markdown",
-    text=lambda text: _MARKDOWN_SPECIAL.sub(r"\\\1", text),
-    link=_bracketed_link,
-    sources=_listed("**Sources**\n", "- "),
-)
-
-_FORMATTED: Final[Mapping[ChannelName, Channel]] = {
-    name: Channel(name=name, text=_DIALECTS[name].text, link=link, sources=sources, dialect=_DIALECTS[name])
-    for name, (link, sources) in _LINKS.items()
-}
-CHANNELS: Final[Mapping[ChannelName, Channel]] = MappingProxyType({"markdown": _MARKDOWN, **_FORMATTED})
+CHANNELS: Final[Mapping[ChannelName, Channel]] = MappingProxyType({channel.name: channel for channel in _CHANNELS})
 """The channels by name."""
 
 
 def one_line(text: str) -> str:
     """Collapse the whitespace of a text to single spaces."""
     return " ".join(text.split())
-
-
-_LINKED: Final = ("http", "https")  # schemes that a link may have

@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import Final, Literal
 
 from groundwire.citations.marker_parser import address_of_link, written_address
-from groundwire.models.validators import check_choice
 from groundwire.safety.urls import url_or_none
 from groundwire.settings.sections import PolicySettings
 
@@ -118,20 +117,11 @@ class LinkFilter:
         known_urls: The URLs to keep.
         images: Which images to keep; in others, the exclamation mark becomes a backslash, so that their label is text.
         links: Which links to keep; in others, the colon of the scheme is replaced.
-        markdown: Whether the output is rendered as Markdown and HTML; otherwise only URLs matter.
-
-    Raises:
-        InvalidRequest: `images` or `links` is neither `known` nor `any`.
     """
 
-    def __init__(
-        self, known_urls: Iterable[str], *, images: Addresses = "known", links: Addresses = "any", markdown: bool = True
-    ) -> None:
-        check_choice("images", images, ("known", "any"))
-        check_choice("links", links, ("known", "any"))
+    def __init__(self, known_urls: Iterable[str], *, images: Addresses = "known", links: Addresses = "any") -> None:
         self._known_urls = {_request_text(url) for url in known_urls}
         self._images, self._links = images, links
-        self._markdown = markdown
         self._text = ""
         self._fence = ""
         self._line_start = True
@@ -359,7 +349,7 @@ class LinkFilter:
 
     def _tag(self, tail: str, *, open_ended: bool, is_escaped: bool = False) -> tuple[str, int] | None:
         self._paragraph.add("<")
-        if self._images == "any" or not self._markdown:
+        if self._images == "any":
             return _first_character(tail)
         if not is_escaped and (match := _AUTOLINK.match(tail)):
             is_kept = tail[1] in "mM" or self._may_link(match[0][1:-1])
@@ -415,8 +405,8 @@ class LinkFilter:
         return attribute.startswith("on") or attribute in _LOADING_ATTRIBUTES
 
     def _bracket(self, tail: str, *, open_ended: bool) -> tuple[str, int] | None:
-        if not self._markdown or (open_ended and len(tail) < 2):
-            return None if self._markdown else _first_character(tail)
+        if open_ended and len(tail) < 2:
+            return None
         if definition := _DEFINITION.match(tail):
             return self._definition(definition, open_ended=open_ended and definition.end() == len(tail))
         if self._links == "any" or tail[1:2] != "(":

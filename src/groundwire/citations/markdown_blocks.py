@@ -9,10 +9,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from groundwire.citations.dialects import Channel
 from groundwire.citations.link_filter import LinkFilter
 from groundwire.citations.marker_parser import FORMULA, Mark, find_marks
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-__all__ = ["FORMULA", "BlockSplitter", "Dialect", "render_block"]
+__all__ = ["FORMULA", "BlockSplitter", "render_block"]
 
 _PLACEHOLDER: Final = re.compile("\ue000(\\d{1,6})\ue001")
 _PLACEHOLDER_SIGNS: Final = str.maketrans({"\ue000": "\ufffd", "\ue001": "\ufffd"})
@@ -80,30 +80,6 @@ class BlockSplitter:
             self._fence = ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Dialect:
-    """How a channel writes Markdown constructs. Arguments are already in the channel's markup."""
-
-    text: Callable[[str], str]
-    """Writes plain text."""
-    link: Callable[[str, str], str]
-    """Writes a link from its label and URL; a URL that is not allowed is reduced to the label."""
-    strong: tuple[str, str]
-    """Text before and after bold text."""
-    emphasis: tuple[str, str]
-    """The same for italic text."""
-    struck: tuple[str, str]
-    """The same for strikethrough text."""
-    code: Callable[[str], str]
-    """Writes inline code."""
-    block: Callable[[str, str], str]
-    """Writes a code block from its text and language."""
-    quote: Callable[[str], str]
-    """Writes a block quotation."""
-    html: bool = False
-    """Whether paragraphs, lists and tables are HTML elements; otherwise they are lines."""
-
-
 @cache
 def _parser() -> MarkdownIt:
     from markdown_it import MarkdownIt  # loaded on first use
@@ -111,16 +87,16 @@ def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
 
 
-def render_block(text: str, dialect: Dialect, mark: Callable[[Mark], str], links: LinkFilter) -> str:
+def render_block(text: str, channel: Channel, mark: Callable[[Mark], str], links: LinkFilter) -> str:
     """Convert one block of Markdown to the markup of a channel.
 
     Args:
         text: The block.
-        dialect: How the channel writes it.
+        channel: The channel.
         mark: Writes a citation marker.
         links: Which images, links and URLs are kept; the others are reduced to their text.
     """
-    writer = _Writer(dialect, links)
+    writer = _Writer(channel, links)
     text = text.translate(_PLACEHOLDER_SIGNS)
     formulas = [match.span() for match in FORMULA.finditer(text)]
     out: list[str] = []
@@ -139,8 +115,8 @@ def render_block(text: str, dialect: Dialect, mark: Callable[[Mark], str], links
 class _Writer:
     """Writes the parsed tokens of a block."""
 
-    def __init__(self, dialect: Dialect, links: LinkFilter) -> None:
-        self._dialect = dialect
+    def __init__(self, channel: Channel, links: LinkFilter) -> None:
+        self._channel = channel
         self._links = links
         self._replacements: list[tuple[str, str]] = []  # original and converted text
         self._bold = False  # whether everything is already bold, as in a heading
@@ -173,7 +149,7 @@ class _Writer:
         )
 
     def _plain(self, text: str, *, goes_on: bool = False) -> str:
-        return self._dialect.text(self._links.in_text(text, goes_on=goes_on))
+        return self._channel.text(self._links.in_text(text, goes_on=goes_on))
 
     def blocks(self, tokens: Sequence[Token]) -> str:
         """Write consecutive blocks."""
@@ -183,52 +159,52 @@ class _Writer:
             end = _closing(tokens, at)
             written.append(self._block(tokens[at], tokens[at + 1 : end]))
             at = end + 1
-        return ("\n" if self._dialect.html else "\n\n").join(filter(None, written))
+        return ("\n" if self._channel.html else "\n\n").join(filter(None, written))
 
     def _block(self, token: Token, inner: Sequence[Token]) -> str:
-        dialect = self._dialect
+        channel = self._channel
         match token.type:
             case "paragraph_open":
                 body = self._inline(inner)
-                return f"<p>{body}</p>" if dialect.html and not token.hidden else body
+                return f"<p>{body}</p>" if channel.html and not token.hidden else body
             case "heading_open":
-                self._bold = not dialect.html
+                self._bold = not channel.html
                 body = self._inline(inner)
                 self._bold = False
-                if dialect.html:
+                if channel.html:
                     return f"<{token.tag}>{body}</{token.tag}>"
-                return dialect.strong[0] + body + dialect.strong[1] if body else ""
+                return channel.strong[0] + body + channel.strong[1] if body else ""
             case "fence" | "code_block":
-                return dialect.block(self._raw(token.content), token.info.split()[0] if token.info.split() else "")
+                return channel.block(self._raw(token.content), token.info.split()[0] if token.info.split() else "")
             case "blockquote_open":
-                return dialect.quote(self.blocks(inner))
+                return channel.quote(self.blocks(inner))
             case "bullet_list_open" | "ordered_list_open":
                 return self._list(token, inner)
             case "table_open":
                 return self._table(inner)
             case "hr":
-                return "<hr>" if dialect.html else dialect.text("———")
+                return "<hr>" if channel.html else channel.text("———")
             case "inline":
                 return self._inline([token])
             case _:
                 return self.text(token.content)
 
     def _list(self, token: Token, inner: Sequence[Token]) -> str:
-        dialect, items = self._dialect, list[str]()
+        channel, items = self._channel, list[str]()
         number = int(token.attrs.get("start", 1)) if token.type == "ordered_list_open" else None
         at = 0
         while at < len(inner):
             end = _closing(inner, at)
             body = self.blocks(inner[at + 1 : end])
-            if dialect.html:
+            if channel.html:
                 items.append(f"<li>{body}</li>")
             else:
-                sign = dialect.text("• " if number is None else f"{number}. ")
+                sign = channel.text("• " if number is None else f"{number}. ")
                 lines = re.sub(r"\n{2,}", "\n", body).split("\n")
                 items.append(sign + "\n".join([lines[0], *(f"  {line}" for line in lines[1:])]))
                 number = None if number is None else number + 1
             at = end + 1
-        if dialect.html:
+        if channel.html:
             start = f' start="{number}"' if number is not None and number != 1 else ""
             return f"<{token.tag}{start}>{''.join(items)}</{token.tag}>"
         return "\n".join(items)
@@ -241,25 +217,25 @@ class _Writer:
             elif token.type in {"th_open", "td_open"}:
                 cell = inner[at + 1 : at + 2]
                 rows[-1].append((token.tag, self._inline(cell), self._raw(_visible_text(cell))))
-        if self._dialect.html:
+        if self._channel.html:
             lines = ("".join(f"<{tag}>{body}</{tag}>" for tag, body, _ in row) for row in rows)
             return f"<table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
-        marks = any(body != self._dialect.text(visible) for row in rows for _, body, visible in row)
+        marks = any(body != self._channel.text(visible) for row in rows for _, body, visible in row)
         if marks:  # a code block cannot contain links or bold text
-            return "\n".join(self._dialect.text(" | ").join(body for _, body, _ in row) for row in rows)
+            return "\n".join(self._channel.text(" | ").join(body for _, body, _ in row) for row in rows)
         widths = [
             max(_width(row[at][2]) for row in rows if at < len(row)) for at in range(max(map(len, rows), default=0))
         ]
         lines_ = [
             "  ".join(cell[2] + " " * (widths[at] - _width(cell[2])) for at, cell in enumerate(row)) for row in rows
         ]
-        return self._dialect.block("\n".join(line.rstrip() for line in lines_) + "\n", "")
+        return self._channel.block("\n".join(line.rstrip() for line in lines_) + "\n", "")
 
     def _inline(self, tokens: Sequence[Token]) -> str:
         out: list[str] = []
         links: list[tuple[str, int]] = []
-        dialect = self._dialect
-        pairs = {"strong": dialect.strong, "em": dialect.emphasis, "s": dialect.struck}
+        channel = self._channel
+        pairs = {"strong": channel.strong, "em": channel.emphasis, "s": channel.struck}
         children = [child for token_with_children in tokens for child in token_with_children.children or ()]
         for at, token in enumerate(children):
             name, _, side = token.type.rpartition("_")
@@ -272,16 +248,16 @@ class _Writer:
             elif token.type == "link_close" and links:
                 url, begin = links.pop()
                 label = "".join(out[begin:])
-                out[begin:] = [dialect.link(label, url) if self._links.keeps_link(url) else label]
+                out[begin:] = [channel.link(label, url) if self._links.keeps_link(url) else label]
             elif token.type == "code_inline":
-                out.append(dialect.code(self._raw(token.content)))
+                out.append(channel.code(self._raw(token.content)))
             elif token.type == "image":  # a person decides whether to load it
                 url = self._raw(str(token.attrs.get("src", "")))
                 label = self.text(token.content, goes_on=True) or self._plain(url, goes_on=True)
                 is_kept = self._links.keeps_image(url) and self._links.keeps_link(url)
-                out.append(dialect.link(label, url) if is_kept else label)
+                out.append(channel.link(label, url) if is_kept else label)
             elif token.type in {"softbreak", "hardbreak"}:
-                out.append("<br>\n" if dialect.html and token.type == "hardbreak" else "\n")
+                out.append("<br>\n" if channel.html and token.type == "hardbreak" else "\n")
             else:
                 linked = any(self._links.keeps_link(url) for url, _ in links)  # a link cannot contain a link
                 content = self._raw(token.content) if linked else token.content

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from groundwire.citations.dialects import CHANNELS, Channel, ChannelName, leads, one_line
+from groundwire.citations.dialects import CHANNELS, Channel, ChannelName, one_line
 from groundwire.citations.link_filter import LinkFilter
 from groundwire.citations.markdown_blocks import FORMULA, BlockSplitter, render_block
 from groundwire.citations.marker_parser import Mark, MarkScanner, find_marks
@@ -119,29 +119,28 @@ class CitationStream:
 
     def feed(self, chunk: str) -> str:
         """Take the next chunk of the answer and return the text that can be shown now."""
-        if self._channel.dialect is not None:
+        if not self._channel.keeps_markdown:
             return "".join(map(self._render, self._blocks.feed(chunk)))
         return self._write(self._settle(self._scanner.feed(self._filter.feed(chunk))))
 
     def close(self) -> str:
         """End the answer and return the text held back, followed by the cited sources."""
-        if self._channel.dialect is not None:
+        if not self._channel.keeps_markdown:
             tail = "".join(map(self._render, self._blocks.close()))
         else:
             pieces = [*self._scanner.feed(self._filter.close()), *self._scanner.close()]
             tail = self._write([*self._settle(pieces), *self._without_formulas()])
         if not self._footer or not self._used:
             return tail
-        fence = f"\n{self._scanner.open_fence}" if self._channel.name == "markdown" and self._scanner.open_fence else ""
+        fence = f"\n{self._scanner.open_fence}" if self._channel.keeps_markdown and self._scanner.open_fence else ""
         return tail + fence + self._channel.sources([self._line(number) for number in self.used])
 
     def _render(self, block: str) -> str:
         """Render a block of the answer's Markdown."""
-        dialect = self._channel.dialect
-        if dialect is None or not block.strip():
+        if not block.strip():
             return ""
-        written = render_block(block, dialect, self._mark, self._filter)
-        between = ("\n" if dialect.html else "\n\n") if self._has_begun else ""
+        written = render_block(block, self._channel, self._mark, self._filter)
+        between = ("\n" if self._channel.html else "\n\n") if self._has_begun else ""
         self._has_begun = True
         return between + written
 
@@ -198,9 +197,9 @@ class CitationStream:
         known_numbers = [number for number in mark.numbers if number in self._sources]
         self._used.update(known_numbers)
         self._unknown.update(dict.fromkeys(number for number in mark.numbers if number not in self._sources))
-        dialect, text = self._channel.dialect, self._channel.text
+        text = self._channel.text
         if self._channel.name == "plain" or not known_numbers:
-            return dialect.text(mark.text) if dialect else mark.text
+            return mark.text if self._channel.keeps_markdown else text(mark.text)
         if len(mark.numbers) == 1 and self._last not in _JOINING_SIGNS:
             return self._link(mark.numbers[0], text(mark.text))
         return "".join(
@@ -209,24 +208,16 @@ class CitationStream:
         )
 
     def _link(self, number: int, label: str) -> str:
-        url = self._address(number)
-        return self._channel.link(label, url) if url else label
-
-    def _address(self, number: int) -> str:
         source = self._sources.get(number)
-        if source is None:
-            return ""
-        url = self._links.get(number, source.url)
-        return url if leads(url) else ""
+        return label if source is None else self._channel.link(label, self._links.get(number, source.url))
 
     def _line(self, number: int) -> str:
         """Write a source on one line: its number and its title as a link, or its URL on channels without links."""
         source, text = self._sources[number], self._channel.text
-        title, url = one_line(source.title), self._address(number)
+        title = one_line(source.title)
         if self._channel.name == "plain":
             return f"[{number}] {title} — {one_line(source.url)}" if title else f"[{number}] {one_line(source.url)}"
-        label = text(title or one_line(source.url))
-        return f"{text(f'[{number}]')} {self._channel.link(label, url) if url else label}"
+        return f"{text(f'[{number}]')} {self._link(number, text(title or one_line(source.url)))}"
 
 
 def render_answer(

@@ -12,8 +12,9 @@ from typing import Any, get_args
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import TimeRange
-from groundwire.models.validators import check_choice, check_date, check_domains, check_int, check_pattern
-from groundwire.safety.urls import host_matches
+from groundwire.models.search import normalize_filters
+from groundwire.models.validators import check_choice, check_domains, check_int, check_pattern
+from groundwire.safety.urls import common_domains, host_matches
 
 __all__ = ["NO_NEEDS", "Location", "Needs", "common", "simplified", "sub_domains"]
 
@@ -24,17 +25,14 @@ def common(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
     Raises:
         InvalidRequest: the intersection is empty.
     """
-    if not ours or not theirs:
-        return ours or theirs
-    both = [domain for domain in ours if any(host_matches(domain, other) for other in theirs)]
-    both += [other for other in theirs if other not in both and any(host_matches(other, domain) for domain in ours)]
-    if not both:
+    both = common_domains(ours, theirs)
+    if ours and not both:
         raise InvalidRequest(
             "allowed_domains",
             "has no domain that the other list of allowed domains includes",
             f"Pass some of: {', '.join(theirs[:10])}.",
         )
-    return tuple(both)
+    return both
 
 
 def simplified(allowed: tuple[str, ...], blocked: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -121,16 +119,9 @@ class Needs:
     """Whether the request has function tools of the caller beside the search."""
 
     def __post_init__(self) -> None:
-        set_ = object.__setattr__  # how a frozen dataclass normalizes its own fields
         if self.max_uses is not None:
             check_int("max_uses", self.max_uses, 1, _MOST_USES)
-        for name in ("allowed_domains", "blocked_domains"):
-            set_(self, name, check_domains(name, getattr(self, name)))
-        check_choice("time_range", self.time_range, get_args(TimeRange))
-        for name in ("published_after", "published_before"):
-            set_(self, name, check_date(name, getattr(self, name)))
-        if self.published_after and self.published_before and self.published_after > self.published_before:
-            raise InvalidRequest("published_before", "is before published_after", "Swap the two days.")
+        normalize_filters(self)
         place: object = self.location
         if place is not None and not isinstance(place, Location):
             raise InvalidRequest("location", "is not a Location", 'Pass Location(country="DE").')

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from datetime import date
 from types import MappingProxyType
@@ -13,8 +13,23 @@ from groundwire.hosted.api_capabilities import Wire
 from groundwire.hosted.requirements import NO_NEEDS, Location, Needs
 from groundwire.models.validators import check_choice
 
-__all__ = ["HOSTED_TYPE", "WEB_SEARCH", "Definition", "FunctionTool", "hosted_definition", "needs_of", "read", "write"]
+__all__ = [
+    "DECLARATIONS",
+    "HOSTED_TYPE",
+    "WEB_SEARCH",
+    "Definition",
+    "FunctionTool",
+    "declared",
+    "functions_of",
+    "hosted_definition",
+    "needs_of",
+    "read",
+    "write",
+]
 
+DECLARATIONS = ("functionDeclarations", "function_declarations")
+"""The keys of the functions in a tool of Gemini, in its API and in its SDK."""
+_SCHEMAS = ("parametersJsonSchema", "parameters_json_schema", "parameters", "input_schema", "inputSchema")
 HOSTED_TYPE = "groundwire:web_search"
 """The type of Groundwire's hosted definition; no API accepts it, so a request with it must go through `prepare`."""
 
@@ -118,13 +133,26 @@ def read(tool: object, wire: Wire | None = None) -> Definition | None:
     form = "chat" if wire == "mistral" else "responses" if wire == "interactions" else wire
     for name, inner in forms.items():
         if form in (None, name) and isinstance(inner, Mapping) and isinstance(inner.get("name"), str):
-            schema = inner.get("parameters", inner.get("input_schema", inner.get("inputSchema", {})))
+            schema: Any = next((inner[key] for key in _SCHEMAS if key in inner), {})
             if name == "bedrock" and isinstance(schema, Mapping):
                 schema = schema.get("json", {})
             return Definition(
                 inner["name"], str(inner.get("description") or ""), schema if isinstance(schema, Mapping) else {}
             )
     return None
+
+
+def declared(tool: Mapping[str, Any]) -> Sequence[Any]:
+    """Return the declarations in a tool of Gemini, which may be of several functions."""
+    return next((tool[key] for key in DECLARATIONS if isinstance(tool.get(key), (list, tuple))), ())
+
+
+def functions_of(tool: object) -> Iterator[Definition]:
+    """Yield the functions of a request's tool: itself, or those that a tool of Gemini declares."""
+    functions = [tool]
+    if isinstance(tool, Mapping) and read(tool) is None:
+        functions = [{"type": "function", "function": declaration} for declaration in declared(tool)]
+    yield from filter(None, map(read, functions))
 
 
 def write(tool: FunctionTool, wire: Wire) -> dict[str, Any]:

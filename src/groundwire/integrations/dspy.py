@@ -27,12 +27,7 @@ _dspy = need("dspy", "dspy")
 _Base: Any = _dspy.Tool
 _Retrieve: Any = _dspy.Retrieve
 _F = TypeVar("_F", bound=Callable[..., Any])
-
-
-def _traced(call: _F) -> _F:
-    """Decorate a call so that DSPy's callbacks observe it."""
-    traced: _F = need("dspy", "dspy.utils.callback").with_callbacks(call)
-    return traced
+_traced: Callable[[_F], _F] = need("dspy", "dspy.utils.callback").with_callbacks  # DSPy's callbacks observe the call
 
 
 def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:

@@ -6,7 +6,6 @@ import threading
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 from groundwire.errors import InvalidRequest
@@ -20,15 +19,21 @@ from groundwire.web import Web
 __all__ = ["Runner", "closed_with", "failed", "runner_named", "runners", "text_of"]
 
 
+class _Owner:
+    """What the runners of one web have in common: the web is closed when it is garbage-collected, after them."""
+
+
 class Runner:
     """One tool, for callers with and without `async`.
 
     Args:
         tool: The tool, of a `SyncWeb` in whose thread it runs, or of a `Web` for the caller's own event loop.
+        owner: An object that lives as long as the runner.
     """
 
-    def __init__(self, tool: Tool) -> None:
+    def __init__(self, tool: Tool, owner: object = None) -> None:
         self.tool = tool
+        self._owner = owner
 
     @property
     def name(self) -> str:
@@ -83,7 +88,7 @@ def runners(web: Web | SyncWeb | None = None, permission: Permission | None = No
         raise InvalidRequest("web", f"is of type {type(web_argument).__name__}", "Pass a Web, a SyncWeb or nothing.")
     # The tools are not a local variable: an exception raised while creating a web would keep this frame, and so the
     # tools.
-    return _made(web, permission) if web is not None else _close_after(*_owned(SyncWeb(), permission))
+    return _made(web, permission) if web is not None else _owned(SyncWeb(), permission)
 
 
 def runner_named(name: str) -> Runner:
@@ -126,27 +131,16 @@ def closed_with(owner: object, close: Callable[[], None]) -> None:
             register(finalizer)
 
 
-def _made(web: Web | SyncWeb, permission: Permission | None) -> tuple[Runner, Runner]:
+def _made(web: Web | SyncWeb, permission: Permission | None, owner: object = None) -> tuple[Runner, Runner]:
     tools = web_tools(web.inner if isinstance(web, SyncWeb) else web)
     search, page = (guarded(tool, permission) if permission else tool for tool in tools)
     if isinstance(web, SyncWeb):
         search, page = in_thread_of(web, search), in_thread_of(web, page)
-    return Runner(search), Runner(page)
+    return Runner(search, owner), Runner(page, owner)
 
 
-def _owned(home: SyncWeb, permission: Permission | None) -> tuple[SyncWeb, tuple[Runner, Runner]]:
-    return home, _made(home, permission)
-
-
-def _close_after(home: SyncWeb, pair: tuple[Runner, Runner]) -> tuple[Runner, Runner]:
-    """Close a web when the last of its runners is garbage-collected."""
-    open_runners = set(range(len(pair)))
-
-    def close_last(number: int) -> None:
-        open_runners.discard(number)
-        if not open_runners:
-            home.close()
-
-    for number, runner in enumerate(pair):
-        closed_with(runner, partial(close_last, number))
-    return pair
+def _owned(home: SyncWeb, permission: Permission | None) -> tuple[Runner, Runner]:
+    """Return the runners of a web that is closed when the last of them is garbage-collected."""
+    owner = _Owner()
+    closed_with(owner, home.close)
+    return _made(home, permission, owner)

@@ -337,20 +337,13 @@ class _Handlers:
 
 
 def _tool(definition: ToolDefinition) -> types.Tool:
-    hints = definition.annotations
     return types.Tool(
         name=definition.name,
-        title={"web_search": "Search the web", "search": "Search the web", "open_page": "Open a web page"}.get(
-            definition.name
-        ),
+        title="Open a web page" if definition.name == "open_page" else "Search the web",
         description=definition.description,
         input_schema=definition.definition()["parameters"],
         output_schema=output_schema(definition),
-        annotations=types.ToolAnnotations(
-            read_only_hint=hints["readOnlyHint"],
-            open_world_hint=hints["openWorldHint"],
-            destructive_hint=hints["destructiveHint"],
-        ),
+        annotations=types.ToolAnnotations.model_validate(dict(definition.annotations)),
     )
 
 

@@ -49,6 +49,7 @@ __all__ = [
     "Source",
     "Strategy",
     "TimeRange",
+    "normalize_filters",
 ]
 
 Outcome = Literal[
@@ -372,6 +373,23 @@ class Filters:
     """The page of results, from 1 to 10."""
 
 
+def normalize_filters(filters: Any) -> None:
+    """Normalize the domains, time range and days of an instance of a frozen dataclass.
+
+    Raises:
+        InvalidRequest: a value is out of range; the error names the field and the fix.
+    """
+    for name in ("allowed_domains", "blocked_domains"):
+        if (domains := getattr(filters, name)) != ():
+            object.__setattr__(filters, name, check_domains(name, domains))
+    check_choice("time_range", filters.time_range, _TIME_RANGES)
+    for name in ("published_after", "published_before"):
+        if (day := getattr(filters, name)) is not None:
+            object.__setattr__(filters, name, check_date(name, day))
+    if filters.published_after and filters.published_before and filters.published_after > filters.published_before:
+        raise InvalidRequest("published_before", "is before published_after", "Swap the two days.")
+
+
 NO_FILTERS = Filters()
 """No filters."""
 
@@ -390,20 +408,11 @@ class Query(Filters):
     """Maximum results to return: 1 to 50."""
 
     def __post_init__(self) -> None:
-        set_ = object.__setattr__  # how a frozen dataclass normalizes its own fields
-        set_(self, "text", check_text(self.text))
+        object.__setattr__(self, "text", check_text(self.text))  # how a frozen dataclass normalizes its own fields
         check_int("limit", self.limit, 1, MAX_LIMIT)
-        check_choice("time_range", self.time_range, _TIME_RANGES)
+        normalize_filters(self)
         check_choice("safesearch", self.safesearch, _SAFE_SEARCH)
-        for name in ("allowed_domains", "blocked_domains"):
-            if (domains := getattr(self, name)) != ():
-                set_(self, name, check_domains(name, domains))
         check_int("page", self.page, 1, MAX_PAGE)
-        for name in ("published_after", "published_before"):
-            if (day := getattr(self, name)) is not None:
-                set_(self, name, check_date(name, day))
-        if self.published_after and self.published_before and self.published_after > self.published_before:
-            raise InvalidRequest("published_before", "is before published_after", "Swap the two days.")
         if self.language is not None:
             check_pattern("language", self.language, r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*", "en or pt-BR")
         if self.region is not None:

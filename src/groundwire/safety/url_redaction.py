@@ -37,7 +37,7 @@ from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import unquote, unquote_plus
 
-__all__ = ["Shareable", "for_third_parties", "has_secret", "is_capability", "is_harmless", "is_tracking"]
+__all__ = ["Shareable", "for_third_parties", "has_secret", "is_capability", "is_tracking"]
 
 _NAMES = frozenset(
     re.findall(
@@ -124,21 +124,6 @@ _IN_PATH = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-# Of what every match above has one, to tell most URLs apart in a fifth of the time: a character, a beginning, a word.
-_MARKS = ("eyJ", "AKIA", "ASIA", "AIza")
-_HARMLESS = " !$&'*+,-./:=_~"  # others than these, letters and digits become NUL; letters become small
-_TO_WORDS = bytes(
-    ord(chr(code).lower()) if chr(code).isalnum() else 32 * (chr(code) in _HARMLESS) for code in range(256)
-)
-_HINT_WORDS = frozenset(
-    re.findall(
-        rb"\w+",
-        b"activate activation auth confirm confirmation invitation invitations invite invites magic password preview "
-        b"private reset s secret share shared token tokens unsubscribe verification verify "  # links that act
-        b"services webhooks "  # `private` is one of a calendar, too
-        b"gho ghp ghs ghu ghr pat glpat ya29 xoxa xoxb xoxe xoxo xoxp xoxr xoxs sk rk hf tvly npm pypi sg",
-    )
-)
 _PAIR_END = re.compile("[&;]")
 _NOT_ALNUM = re.compile("[^A-Za-z0-9]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -176,23 +161,7 @@ def _is_unguessable(part: str) -> bool:
     return len(part) >= _RANDOM and not part.isupper() and 4 * sum(map(str.isupper, part)) >= len(part)
 
 
-def is_harmless(url: str) -> bool:
-    """Return whether a URL, or each of several with blanks between them, has no secret at a glance.
-
-    None has if they have neither parameters nor anything with which one of the patterns begins; otherwise any may.
-    """
-    if not url.isascii():
-        return False
-    raw = url.encode()
-    words = raw.translate(_TO_WORDS)
-    if 0 in words or words.find(b" bot") >= 0 or not _HINT_WORDS.isdisjoint(words.split()):
-        return False
-    return raw.islower() or not any(mark in url for mark in _MARKS)
-
-
 def _has_secret(url: str, depth: int) -> bool:
-    if is_harmless(url):
-        return False
     before, _, fragment = url.partition("#")
     address, _, query = before.partition("?")
     _, has_scheme, after_scheme = address.partition("//")

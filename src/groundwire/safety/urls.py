@@ -21,6 +21,7 @@ __all__ = [
     "MAX_LENGTH",
     "DomainPolicy",
     "WebUrl",
+    "common_domains",
     "host_matches",
     "join_url",
     "parse_url",
@@ -45,6 +46,15 @@ def host_matches(host: str, domain: str) -> bool:
     return name == parent or name.endswith(f".{parent}")
 
 
+def common_domains(mine: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the domains that two lists have in common, by subdomains too; a list that is empty has every domain."""
+    if not mine or not theirs:
+        return mine or theirs
+    both = [domain for domain in mine if any(host_matches(domain, other) for other in theirs)]
+    both += [other for other in theirs if any(host_matches(other, domain) for domain in mine)]
+    return tuple(dict.fromkeys(both))
+
+
 class DomainPolicy(NamedTuple):
     """Allowed and blocked domains, including subdomains; a block takes precedence."""
 
@@ -63,11 +73,8 @@ class DomainPolicy(NamedTuple):
     def within(self, other: DomainPolicy) -> DomainPolicy:
         """Return the intersection of two policies."""
         blocked = tuple(dict.fromkeys((*self.blocked, *other.blocked)))
-        if not self.allowed or not other.allowed:
-            return DomainPolicy(self.allowed or other.allowed, blocked)
-        both = [mine for mine in self.allowed if any(host_matches(mine, domain) for domain in other.allowed)]
-        both += [theirs for theirs in other.allowed if any(host_matches(theirs, domain) for domain in self.allowed)]
-        return DomainPolicy(tuple(dict.fromkeys(both)) or (_NOWHERE,), blocked)
+        allowed = common_domains(self.allowed, other.allowed)
+        return DomainPolicy((_NOWHERE,) if self.allowed and not allowed else allowed, blocked)
 
 
 def _host_of(url_or_host: str) -> str | None:

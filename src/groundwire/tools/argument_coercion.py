@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from groundwire.json_text import json_or_none
 from groundwire.models import TimeRange
@@ -23,7 +23,6 @@ __all__ = ["OpenArguments", "SearchArguments", "bad_arguments", "positional", "u
 
 _WRAPPER_NAMES = frozenset({"arguments", "args", "input", "kwargs", "parameters", "params"})
 _EMPTY_WORDS = frozenset({"", "none", "null", "undefined"})
-_REQUIRED_ARGUMENTS = frozenset({"query", "url"})  # of one of the tools; an empty one is reported as an error
 _LIST_ARGUMENTS = frozenset({"allowed_domains", "blocked_domains", "sources"})
 _NUMBER_ARGUMENTS = frozenset({"limit", "max_length", "max_tokens", "page"})
 _OFFERED_ARGUMENTS = ("query", "limit", "allowed_domains", "time_range", "sources")
@@ -94,12 +93,6 @@ class OpenArguments(BaseModel):
     max_tokens: int | None = None
     """Maximum tokens."""
 
-    @field_validator("query", "cursor", "find")
-    @classmethod
-    def _empty_is_none(cls, value: str | None) -> str | None:
-        """Models fill in every argument they see: an empty one counts as missing."""
-        return value if value is None or value.strip() else None
-
 
 _EXAMPLES: Mapping[type[BaseModel], str] = MappingProxyType(
     {
@@ -121,12 +114,13 @@ def understood(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """
     names = _NAMES.get(tool, {})
     own_names = _argument_names(tool)
+    required = "url" if tool == "open_page" else "query"  # an empty one is reported as an error
     written = recent(unwrapped(arguments), names) if tool == "web_search" else unwrapped(arguments)
     plain: dict[str, Any] = {}
     for name, value in written.items():
         right = names.get(name, name)
-        if _is_empty(value) and (right not in _REQUIRED_ARGUMENTS or right in plain):
-            continue
+        if _is_empty(value) and (right != required or right in plain):
+            continue  # models fill in every argument they see
         if right in _APPLICATION_ARGUMENTS:
             continue
         if name not in own_names:

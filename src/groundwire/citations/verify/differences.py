@@ -136,11 +136,11 @@ def _differences(
             continue
         kind = _kind(mine[at], page[other], at, other, equal)
         if kind and _context_share(at, other, len(mine), equal, _FIGURE_CONTEXT_WORDS) >= _MIN_CONTEXT_SHARE:
-            yield _disagreement(kind, claim.text, mine[at], index, page[other])
+            yield _disagreement(kind, claim, mine[at], index, page[other])
     for token in _claimed_denials(mine, page, pairs, equal):
-        yield _disagreement("negation", claim.text, token, index, None)
+        yield _disagreement("negation", claim, token, index, None)
     for token in _stated_denials(mine, page, pairs, equal, index.plain):
-        yield _disagreement("negation", claim.text, None, index, token)
+        yield _disagreement("negation", claim, None, index, token)
 
 
 def _claimed_denials(
@@ -217,28 +217,30 @@ def _kind(claimed: ValueToken, stated: ValueToken, at: int, other: int, equal: M
 
 
 _Span = ValueToken | TextSpan | None
+_Unquoted = tuple[Disagreement, PagePassage | None]
 
 
-def _disagreement(kind: Kind, text: str, claimed: _Span, index: PageIndex, stated: _Span) -> Disagreement:
+def _disagreement(kind: Kind, claim: Claim, claimed: _Span, index: PageIndex, stated: _Span) -> Disagreement:
     return Disagreement(
         kind=kind,
-        claimed=text[claimed.start : claimed.end] if claimed else "",
+        claimed=claim.text[claimed.start : claimed.end] if claimed else "",
         stated=index.plain[stated.start : stated.end] if stated else "",
-        claimed_start=claimed.start if claimed else None,
-        claimed_end=claimed.end if claimed else None,
+        claimed_start=claim.start + claimed.start if claimed else None,
+        claimed_end=claim.start + claimed.end if claimed else None,
         stated_start=stated.start if stated else None,
         stated_end=stated.end if stated else None,
     )
 
 
-def unquoted(text: str, pages: Sequence[PageIndex], terms: Terms) -> Iterator[tuple[Disagreement, PagePassage | None]]:
+def unquoted(claim: Claim, pages: Sequence[PageIndex], terms: Terms) -> Iterator[_Unquoted]:
     """Yield the quotations of a sentence that no page has, with the most similar passage.
 
     Args:
-        text: The sentence without markup.
+        claim: The sentence.
         pages: The pages that it cites.
         terms: Extracts terms.
     """
+    text = claim.text
     for span in quotes_of(text):
         quote = text[span.start : span.end].replace("[…]", "…").replace("[...]", "…").replace("...", "…").strip(" .,;:")
         words = quote.split()
@@ -264,5 +266,5 @@ def unquoted(text: str, pages: Sequence[PageIndex], terms: Terms) -> Iterator[tu
         if near is None and len(quote_terms) < _MIN_INVENTED_WORDS:
             continue
         stated_span = near.index.span(near.first, 1) if near else None
-        difference = _disagreement("quote", text, span, near.index if near else pages[0], stated_span)
+        difference = _disagreement("quote", claim, span, near.index if near else pages[0], stated_span)
         yield replace(difference, claimed=quote), near

@@ -45,10 +45,12 @@ class Claim:
         text: The sentence without markers and markup.
         terms: Extracts terms.
         tongue: The language of its page.
+        start: Its first code point in the answer.
     """
 
-    def __init__(self, text: str, terms: Terms, tongue: Language) -> None:
+    def __init__(self, text: str, terms: Terms, tongue: Language, start: int = 0) -> None:
         self.text = text
+        self.start = start
         self.terms: list[str] = terms_in(text, terms, tongue)
         self.distinct: list[str] = list(dict.fromkeys(self.terms))
         self.content: list[str] = [term for term in self.distinct if not is_common(term)] or self.distinct

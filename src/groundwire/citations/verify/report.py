@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
-from pydantic.dataclasses import dataclass as validated_dataclass
+from pydantic import AliasChoices, Field, TypeAdapter, ValidationError
 
 from groundwire.errors import InvalidRequest
 
@@ -32,10 +31,10 @@ Kind = Literal["quote", "number", "unit", "date", "negation"]
 class CitedPage:
     """A source."""
 
-    number: int
+    number: Annotated[int, Field(validation_alias=AliasChoices("number", "citation_id"))]
     """Its number in citations."""
-    url: str
-    """Its URL."""
+    url: str = ""
+    """Its URL; empty if it has none."""
     title: str = ""
     """Its title."""
     content: str | None = None
@@ -134,20 +133,10 @@ class Report:
         return sum(finding.verdict == verdict for finding in self.findings)
 
 
-@validated_dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="ignore", strict=True))
-class _SourceRow:
-    number: int | None = None
-    citation_id: int | None = None
-    url: str = ""
-    title: str = ""
-    content: str | None = None
-    snippet: str = ""
-
-
-@validated_dataclass(frozen=True, kw_only=True, config=ConfigDict(extra="ignore", strict=True))
-class _ReportResult:
-    results: list[_SourceRow] = field(default_factory=list)
-    sources: list[_SourceRow] = field(default_factory=list)
+@dataclass(frozen=True)
+class _Listing:
+    results: tuple[CitedPage, ...] = ()
+    sources: tuple[CitedPage, ...] = ()
 
 
 def pages_from_json(text: str) -> tuple[CitedPage, ...]:
@@ -164,16 +153,11 @@ def pages_from_json(text: str) -> tuple[CitedPage, ...]:
         text = f"[{','.join(lines)}]"
     form = 'Pass [{"number": 1, "url": "https://…", "content": "…"}].'
     try:
-        value = TypeAdapter(list[_SourceRow] | _ReportResult).validate_json(text)
-    except (ValidationError, RecursionError) as error:
-        first = error.errors(include_url=False, include_input=False)[0] if isinstance(error, ValidationError) else None
-        where = f" ({': '.join(filter(None, ('.'.join(map(str, first['loc'])), first['msg'])))})" if first else ""
-        raise InvalidRequest("sources", f"are not a JSON list of sources{where}", form) from error
-    pages = []
-    rows = value if isinstance(value, list) else value.results or value.sources
-    for place, row in enumerate(rows, start=1):
-        number = row.number if row.number is not None else row.citation_id
-        if number is None:
-            raise InvalidRequest("sources", f"have no number in entry {place}", form)
-        pages.append(CitedPage(number=number, url=row.url, title=row.title, content=row.content, snippet=row.snippet))
-    return tuple(pages)
+        value = TypeAdapter(tuple[CitedPage, ...] | _Listing).validate_json(text)
+    except ValidationError as error:
+        problems = error.errors(include_url=False, include_input=False)
+        if unnumbered := next((row["loc"] for row in problems if row["type"] == "missing"), ()):
+            raise InvalidRequest("sources", f"have no number in entry {int(unnumbered[-2]) + 1}", form) from error
+        where = ": ".join(filter(None, (".".join(map(str, problems[0]["loc"])), problems[0]["msg"])))
+        raise InvalidRequest("sources", f"are not a JSON list of sources ({where})", form) from error
+    return value if isinstance(value, tuple) else value.results or value.sources

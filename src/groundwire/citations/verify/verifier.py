@@ -17,7 +17,7 @@ from groundwire.citations.verify.evidence import FEATURES, Claim, Evidence, Page
 from groundwire.citations.verify.language_data import language_of
 from groundwire.citations.verify.limits import check_size
 from groundwire.citations.verify.passage_index import PageIndex
-from groundwire.citations.verify.report import CitedPage, Disagreement, Finding, Report, Verdict
+from groundwire.citations.verify.report import CitedPage, Finding, Report, Verdict
 from groundwire.citations.verify.report_rendering import reason_of
 from groundwire.errors import InvalidRequest
 from groundwire.reading.passages.terms import Terms
@@ -241,7 +241,7 @@ class _Verifier:
         if not numbers:
             return replace(blank, verdict="unknown_source"), frozenset()
         indexes = [self._index(number) for number in numbers]
-        claims = {index.language.code: Claim(text, self._terms, index.language) for index in indexes}
+        claims = {index.language.code: Claim(text, self._terms, index.language, part.start) for index in indexes}
         alone = [evidence(claims[index.language.code], [index]) for index in indexes]
         sure = [probability(support.counts) for support in alone]
         exact = [index.says(text) for index in indexes]
@@ -253,7 +253,7 @@ class _Verifier:
         finding = self._with_passage(replace(blank, probability=round(most, 2)), numbers[best], claim, alone[best])
         signed = any(token.unit for token, _ in claim.values)  # a copy may differ by a sign that is no letter
         differences, place = ((), None) if exact[best] and not signed else near_copy(claim, alone[best])
-        for disagreement, near in () if exact[best] else unquoted(text, indexes, self._terms):
+        for disagreement, near in () if exact[best] else unquoted(claim, indexes, self._terms):
             differences, place = (*differences, disagreement), place or near
         if differences:
             source = numbers[indexes.index(place.index)] if place else numbers[best]
@@ -262,7 +262,7 @@ class _Verifier:
                 verdict="contradicted",
                 source=source,
                 probability=round(min(most, _CONTRADICTED_PROBABILITY), 2),
-                disagreements=tuple(_with_position(difference, part.start, source) for difference in differences),
+                disagreements=tuple(replace(difference, source=source) for difference in differences),
             )
             return finding, frozenset()
         if exact[best]:
@@ -323,18 +323,6 @@ def _with_span(finding: Finding, passage: PagePassage) -> Finding:
     span = passage.index.span(passage.first, passage.size)
     text = passage.index.content[span.start : span.end]
     return replace(finding, passage=text, passage_start=span.start, passage_end=span.end)
-
-
-def _with_position(row: Disagreement, start: int, source: int) -> Disagreement:
-    """Return a disagreement with its position in the answer."""
-    if row.claimed_start is None or row.claimed_end is None:
-        return replace(row, source=source)
-    return replace(
-        row,
-        source=source,
-        claimed_start=start + row.claimed_start,
-        claimed_end=start + row.claimed_end,
-    )
 
 
 def _asserts_nothing(text: str) -> bool:

@@ -6,8 +6,10 @@ Citation spans are converted to code points of the whole answer.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from itertools import groupby
 from typing import Any, Final
 
 from groundwire.hosted.answers.types import (
@@ -40,7 +42,7 @@ from groundwire.hosted.answers.types import (
 )
 from groundwire.hosted.answers.upstream_errors import outcome_of, truncated
 
-__all__ = ["AnswerBuilder", "ByteSpans", "WireReader", "span_in_text"]
+__all__ = ["AnswerBuilder", "ByteSpans", "StreamedParts", "WireReader", "joined", "span_in_text"]
 
 _FINISHES: Final[Mapping[str, Finish]] = {
     word: finish for finish, words in answer_words()["finishes"].items() for word in words.split()
@@ -314,6 +316,52 @@ def _total(usage: Mapping[str, Any], paths: str) -> int:
         if total or not path.startswith("&"):
             total += count(inner.get(last))
     return total
+
+
+class StreamedParts:
+    """The parts of an answer that a stream has begun and not ended; some of their fields come in pieces."""
+
+    def __init__(self) -> None:
+        self._parts: dict[int, dict[str, Any]] = {}
+        self._pieces: defaultdict[int, defaultdict[str, list[Any]]] = defaultdict(lambda: defaultdict(list))
+
+    @property
+    def indexes(self) -> list[int]:
+        """The indexes of the parts, in order."""
+        return sorted(self._parts)
+
+    def begin(self, index: int, part: dict[str, Any]) -> dict[str, Any]:
+        """Begin a part and return it; one that has begun stays."""
+        return self._parts.setdefault(index, part)
+
+    def add(self, index: int, field: str, *pieces: object) -> None:
+        """Add pieces to a field of a part: of its text, or elements of its list; other values are ignored."""
+        if known := [piece for piece in pieces if isinstance(piece, (str, dict))]:
+            self._pieces[index][field] += known
+
+    def end(self, index: int) -> dict[str, Any] | None:
+        """End a part and return it with its fields joined; None if none has begun."""
+        part = self._parts.pop(index, None)
+        if part is None:
+            return None
+        for field, pieces in self._pieces.pop(index, {}).items():
+            texts = [text_of(piece) for piece in pieces if isinstance(piece, str)]
+            part[field] = text_of(part.get(field)) + "".join(texts) if texts else [*items(part.get(field)), *pieces]
+        return part
+
+
+def joined(content: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return content with the pieces of each text joined, and their annotations."""
+    whole: list[dict[str, Any]] = []
+    for kind, group in groupby(content, key=lambda piece: piece.get("type")):
+        pieces = list(group)
+        if kind != "text":
+            whole += pieces
+            continue
+        notes = [note for piece in pieces for note in items(piece.get("annotations"))]
+        text = {**pieces[0], "text": "".join(text_of(piece.get("text")) for piece in pieces)}
+        whole.append({**text, "annotations": notes} if notes else text)
+    return whole
 
 
 class WireReader(ABC):

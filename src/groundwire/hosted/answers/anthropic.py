@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Final
 
-from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader
+from groundwire.hosted.answers.answer_builder import AnswerBuilder, StreamedParts, WireReader
 from groundwire.hosted.answers.types import count, items, object_of, parsed, text_of
 
 __all__ = ["AnthropicReader"]
 
-# the field that each type of delta extends
-_GROWING: Mapping[str, str] = {"text_delta": "text", "thinking_delta": "thinking"}
+# the field that each type of delta extends, and where the delta has the piece
+_GROWING: Final[Mapping[str, tuple[str, str]]] = {
+    "text_delta": ("text", "text"),
+    "thinking_delta": ("thinking", "thinking"),
+    "signature_delta": ("signature", "signature"),
+    "input_json_delta": ("input", "partial_json"),
+    "citations_delta": ("citations", "citation"),
+}
 _TOOLS: Final[Mapping[str, str]] = {"web_search_tool_result": "web_search", "web_fetch_tool_result": "web_fetch"}
 
 
@@ -22,10 +27,7 @@ class AnthropicReader(WireReader):
     def __init__(self, answer: AnswerBuilder) -> None:
         super().__init__(answer)
         self._fetched: list[tuple[str, str]] = []  # URL and title, in the order of document_index
-        self._blocks: dict[int, dict[str, Any]] = {}
-        self._inputs: defaultdict[int, list[str]] = defaultdict(list)
-        self._pieces: defaultdict[int, defaultdict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-        self._citations: defaultdict[int, list[Any]] = defaultdict(list)
+        self._open = StreamedParts()
         self._content: list[Any] = []
 
     def whole(self, body: dict[str, Any]) -> None:
@@ -50,8 +52,7 @@ class AnthropicReader(WireReader):
                 self._block(block)
         elif kind == "content_block_start":
             self._close(index)
-            block = dict(object_of(data.get("content_block")))
-            self._blocks[index] = block
+            block = self._open.begin(index, dict(object_of(data.get("content_block"))))
             if block.get("type") == "text":
                 self.answer.stream_text(block.get("text"))
         elif kind == "content_block_delta":
@@ -66,38 +67,25 @@ class AnthropicReader(WireReader):
 
     def finish(self) -> None:
         """Parse the blocks that were not closed, and build the turn."""
-        for index in list(self._blocks):
+        for index in self._open.indexes:
             self._close(index)
         if self._content:
             self.answer.turn = [{"role": "assistant", "content": self._content}]
 
     def _delta(self, index: int, delta: dict[str, Any]) -> None:
-        block = self._blocks.get(index)
-        if block is None:  # its start was lost
-            block = self._blocks[index] = {"type": "text"} if "text" in delta else {}
-        kind = text_of(delta.get("type"))
-        if (field := _GROWING.get(kind)) is not None:
-            piece = text_of(delta.get(field))
-            self._pieces[index][field].append(piece)
-            if field == "text":
-                self.answer.stream_text(piece)
-        elif kind == "input_json_delta":
-            self._inputs[index].append(text_of(delta.get("partial_json")))
-        elif kind == "citations_delta":
-            self._citations[index].append(delta.get("citation"))
-        elif kind == "signature_delta":
-            block["signature"] = delta.get("signature")
+        self._open.begin(index, {"type": "text"} if "text" in delta else {})  # if its start was lost
+        field, name = _GROWING.get(text_of(delta.get("type")), ("", ""))
+        if field:
+            self._open.add(index, field, delta.get(name))
+        if field == "text":
+            self.answer.stream_text(delta.get("text"))
 
     def _close(self, index: int) -> None:
-        block = self._blocks.pop(index, None)
+        block = self._open.end(index)
         if block is None:
             return
-        for field, pieces in self._pieces.pop(index, {}).items():
-            block[field] = text_of(block.get(field)) + "".join(pieces)
-        if isinstance(arguments := parsed("".join(self._inputs.pop(index, []))), dict):
-            block["input"] = arguments
-        if citations := self._citations.pop(index, []):
-            block["citations"] = [*items(block.get("citations")), *citations]
+        if isinstance(block.get("input"), str):
+            block["input"] = object_of(parsed(block["input"]))
         self._content.append(block)
         self._block(block)
 

@@ -5,10 +5,9 @@ The wire format: https://docs.aws.amazon.com/bedrock/latest/APIReference/API_run
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import Any
 
-from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader
+from groundwire.hosted.answers.answer_builder import AnswerBuilder, StreamedParts, WireReader
 from groundwire.hosted.answers.types import count, first_text, items, object_of, parsed, text_of
 
 __all__ = ["ConverseReader"]
@@ -24,13 +23,7 @@ class ConverseReader(WireReader):
         super().__init__(answer)
         self._blocks: list[dict[str, Any]] = []
         self._role = "assistant"
-        self._text: defaultdict[int, list[str]] = defaultdict(list)
-        self._citations: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
-        self._started: dict[int, dict[str, Any]] = {}
-        self._inputs: defaultdict[int, list[str]] = defaultdict(list)
-        self._thought_text: defaultdict[int, list[str]] = defaultdict(list)
-        self._thoughts: defaultdict[int, dict[str, Any]] = defaultdict(dict)
-        self._results: defaultdict[int, list[Any]] = defaultdict(list)
+        self._open = StreamedParts()
 
     def whole(self, body: dict[str, Any]) -> None:
         """Parse a response."""
@@ -52,7 +45,7 @@ class ConverseReader(WireReader):
         if name == "messageStart":
             self._role = text_of(data.get("role")) or self._role
         elif name == "contentBlockStart":
-            self._started[index] = object_of(data.get("start"))
+            self._open.begin(index, dict(object_of(data.get("start"))))
         elif name == "contentBlockDelta":
             self._delta(index, object_of(data.get("delta")))
         elif name == "contentBlockStop":
@@ -64,43 +57,34 @@ class ConverseReader(WireReader):
 
     def finish(self) -> None:
         """Parse the blocks that were not closed, and build the turn."""
-        for index in sorted({*self._started, *self._text, *self._citations, *self._thoughts}):
+        for index in self._open.indexes:
             self._close(index)
         if self._blocks:
             self.answer.turn = [{"role": self._role, "content": self._blocks}]
 
     def _delta(self, index: int, delta: dict[str, Any]) -> None:
-        if "text" in delta:
-            self._text[index].append(text_of(delta.get("text")))
-            self.answer.stream_text(delta.get("text"))
-        if "citation" in delta:
-            self._citations[index].append(object_of(delta.get("citation")))
-        if "toolUse" in delta:
-            self._inputs[index].append(text_of(object_of(delta.get("toolUse")).get("input")))
-        if isinstance(delta.get("toolResult"), list):
-            self._results[index].extend(delta["toolResult"])
-        for field, value in object_of(delta.get("reasoningContent")).items():
-            self._thoughts[index][field] = value
-            if field == "text":
-                self._thought_text[index].append(text_of(value))
+        part = self._open.begin(index, {})
+        self.answer.stream_text(delta.get("text"))
+        self._open.add(index, "text", delta.get("text"))
+        self._open.add(index, "citations", delta.get("citation"))
+        self._open.add(index, "input", object_of(delta.get("toolUse")).get("input"))
+        self._open.add(index, "content", *items(delta.get("toolResult")))
+        thought = object_of(delta.get("reasoningContent"))
+        self._open.add(index, "reasoning.text", thought.get("text"))
+        part |= {f"reasoning.{name}": value for name, value in thought.items() if name != "text"}
 
     def _close(self, index: int) -> None:
-        started = self._started.pop(index, {})
-        text = "".join(self._text.pop(index, []))
-        citations = self._citations.pop(index, [])
-        thoughts = self._thoughts.pop(index, {})
-        if "text" in thoughts:
-            thoughts["text"] = "".join(self._thought_text.pop(index, []))
+        part = self._open.end(index) or {}
+        text, citations = text_of(part.get("text")), part.get("citations")
+        thoughts = {name.partition(".")[2]: part[name] for name in part if name.startswith("reasoning.")}
         if citations:
             cited: dict[str, Any] = {"citations": citations}
             block: dict[str, Any] = {"citationsContent": {"content": [{"text": text}], **cited} if text else cited}
-        elif "toolUse" in started:
-            use = dict(object_of(started["toolUse"]))
-            if written := "".join(self._inputs.pop(index, [])):
-                use["input"] = parsed(written) or {}
-            block = {"toolUse": use}
-        elif "toolResult" in started:
-            block = {"toolResult": {**object_of(started["toolResult"]), "content": self._results.pop(index, [])}}
+        elif "toolUse" in part:
+            written = {"input": parsed(part["input"]) or {}} if part.get("input") else {}
+            block = {"toolUse": {**object_of(part["toolUse"]), **written}}
+        elif "toolResult" in part:
+            block = {"toolResult": {**object_of(part["toolResult"]), "content": part.get("content", [])}}
         elif thoughts:
             signed = {name: thoughts[name] for name in ("text", "signature") if name in thoughts}
             others = {name: value for name, value in thoughts.items() if name not in signed}

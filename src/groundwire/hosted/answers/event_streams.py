@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 __all__ = ["EventDecoder", "ServerSentEvent", "TooLarge"]
 
-_BOM = b"\xef\xbb\xbf"
+_BOM = "\ufeff"
 _LINE_END = re.compile(rb"[\r\n]")
 _MAX_EVENT_BYTES = 64_000_000  # bytes of one event; a fetched PDF is a single event, in base64
 
@@ -42,14 +42,13 @@ class EventDecoder:
 
     def __init__(self, max_bytes: int = _MAX_EVENT_BYTES) -> None:
         self._max_bytes = max_bytes
-        self._buffer = bytearray()
-        self._searched_to = 0  # how much of the buffer is known to have no line end
+        self._pending = [b""]  # the beginning of a line; with a return that may be half of its end
         self._has_begun = False
-        self._after_return = False
         self._name = ""
         self._data: list[str] = []
-        self._raw = bytearray()
-        self._size = 0
+        self._raw: list[bytes] = []
+        self._size = 0  # of the data
+        self._pending_size = 0
 
     def feed(self, data: bytes) -> Iterator[ServerSentEvent]:
         """Yield the events that end in `data`.
@@ -57,55 +56,38 @@ class EventDecoder:
         Raises:
             TooLarge: an event is too large.
         """
-        self._buffer += data
-        if not self._has_begun:
-            if len(self._buffer) < len(_BOM) and _BOM.startswith(self._buffer):
-                return
-            if self._buffer.startswith(_BOM):
-                del self._buffer[: len(_BOM)]
-            self._has_begun = True
-        done = 0
-        while True:
-            begun = done
-            if self._after_return and done < len(self._buffer):
-                # The line feed of a CRLF; it may be in the next chunk.
-                done += self._buffer[done] == 0x0A
-                self._searched_to = max(self._searched_to, done)
-                self._after_return = False
-            line_end = _LINE_END.search(self._buffer, max(done, self._searched_to))
-            if line_end is None:
-                self._raw += self._buffer[begun:done]
-                break
-            end = line_end.start()
-            self._after_return = self._buffer[end] == 0x0D
-            line = self._buffer[done:end].decode("utf-8", "replace")
-            done = end + 1
-            if self._after_return and self._buffer[done : done + 1] == b"\n":
-                done, self._after_return = done + 1, False
-            self._searched_to = done
-            self._raw += self._buffer[begun:done]
+        has_line = _LINE_END.search(self._pending[-1][-1:] + data)
+        self._pending.append(data)
+        self._pending_size += len(data)
+        if has_line:
+            yield from self._lines(ended=False)
+        if self._pending_size + self._size > self._max_bytes:
+            raise TooLarge(f"one event has more than {self._max_bytes:,} bytes")
+
+    def close(self) -> Iterator[ServerSentEvent]:
+        """Yield the last event if the end of the stream cut it off."""
+        yield from self._lines(ended=True)
+        if (event := self._line("")) is not None:
+            yield event
+
+    def _lines(self, *, ended: bool) -> Iterator[ServerSentEvent]:
+        lines = b"".join(self._pending).splitlines(keepends=True)
+        self._pending = [b"" if ended or not lines or lines[-1].endswith(b"\n") else lines.pop()]
+        self._pending_size = len(self._pending[0])
+        for raw in lines:
+            line = raw.rstrip(b"\r\n").decode("utf-8", "replace")
+            if not self._has_begun:
+                line, self._has_begun = line.removeprefix(_BOM), True
+            self._raw.append(raw)
             event = self._line(line)
             if not line:
                 self._raw.clear()
             if event is not None:
                 yield event
-        del self._buffer[:done]
-        self._searched_to = len(self._buffer)
-        if len(self._buffer) + self._size > self._max_bytes:
-            raise TooLarge(f"one event has more than {self._max_bytes:,} bytes")
-
-    def close(self) -> Iterator[ServerSentEvent]:
-        """Yield the last event if the end of the stream cut it off."""
-        self._raw += self._buffer
-        if self._buffer:
-            self._line(self._buffer.decode("utf-8", "replace"))
-            self._buffer.clear()
-        if (event := self._line("")) is not None:
-            yield event
 
     def _line(self, line: str) -> ServerSentEvent | None:
         if not line:
-            event = ServerSentEvent(self._name, "\n".join(self._data), bytes(self._raw)) if self._data else None
+            event = ServerSentEvent(self._name, "\n".join(self._data), b"".join(self._raw)) if self._data else None
             self._name, self._data, self._size = "", [], 0
             return event
         field, _, value = line.partition(":")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from typing import Any
 
-from groundwire.hosted.answers.answer_builder import AnswerBuilder, ByteSpans, WireReader
+from groundwire.hosted.answers.answer_builder import AnswerBuilder, ByteSpans, StreamedParts, WireReader, joined
 from groundwire.hosted.answers.source_audit import site_of
 from groundwire.hosted.answers.types import HostedError, count, items, object_of, parsed, text_of, texts
 from groundwire.hosted.answers.upstream_errors import error_of
@@ -21,11 +20,7 @@ class InteractionsReader(WireReader):
     def __init__(self, answer: AnswerBuilder) -> None:
         super().__init__(answer)
         self._steps: dict[int, dict[str, Any]] = {}
-        self._open: set[int] = set()
-        self._arguments: defaultdict[int, list[str]] = defaultdict(list)
-        self._pieces: defaultdict[int, list[str]] = defaultdict(list)  # of the last text of a step
-        self._notes: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)  # annotations of that text
-        self._summaries: defaultdict[int, list[dict[str, Any]]] = defaultdict(list)
+        self._open = StreamedParts()
 
     def whole(self, body: dict[str, Any]) -> None:
         """Parse an interaction."""
@@ -41,8 +36,7 @@ class InteractionsReader(WireReader):
         index = count(data.get("index"))
         if kind == "step.start":
             self._close(index)
-            step = self._steps[index] = dict(object_of(data.get("step")))
-            self._open.add(index)
+            step = self._steps[index] = self._open.begin(index, dict(object_of(data.get("step"))))
             for content in items(step.get("content")):
                 self.answer.stream_text(content.get("text"))
         elif kind == "step.delta":
@@ -56,52 +50,33 @@ class InteractionsReader(WireReader):
 
     def finish(self) -> None:
         """Parse the steps that were not closed, and build the turn."""
-        for index in sorted(self._open):
+        for index in self._open.indexes:
             self._close(index)
         self.answer.turn = [self._steps[index] for index in sorted(self._steps)]
 
     def _delta(self, index: int, delta: dict[str, Any]) -> None:
-        step = self._steps.setdefault(index, {"type": "model_output"})
-        self._open.add(index)
+        step = self._open.begin(index, self._steps.setdefault(index, {"type": "model_output"}))
         kind = text_of(delta.get("type"))
         if kind == "text":
             self.answer.stream_text(delta.get("text"))
-            self._pieces[index].append(text_of(delta.get("text")))
         if kind in {"text", "text_annotation_delta"}:
-            self._notes[index] += items(delta.get("annotations"))
-        elif kind == "thought_signature":
-            step["signature"] = delta.get("signature")
+            self._open.add(index, "content", {**delta, "type": "text"})
         elif kind == "thought_summary":
-            self._summaries[index].append(object_of(delta.get("content")))
+            self._open.add(index, "summary", delta.get("content"))
         elif kind == "arguments_delta":
-            self._arguments[index].append(text_of(delta.get("arguments")))
-        else:
+            self._open.add(index, "arguments", delta.get("arguments"))
+        else:  # such as the signature of a thought
             step |= {name: value for name, value in delta.items() if name != "type"}
 
     def _close(self, index: int) -> None:
-        if index not in self._open:
+        step = self._open.end(index)
+        if step is None:
             return
-        self._open.discard(index)
-        step = self._steps[index]
-        if arguments := "".join(self._arguments.pop(index, [])):
+        if isinstance(arguments := step.get("arguments"), str):
             step["arguments"] = parsed(arguments) or arguments
-        if index in self._pieces or index in self._notes:
-            self._add_text(step, "".join(self._pieces.pop(index, [])), self._notes.pop(index, []))
-        if summaries := self._summaries.pop(index, []):
-            step["summary"] = [*items(step.get("summary")), *summaries]
+        if "content" in step:
+            step["content"] = joined(items(step["content"]))
         self._step(step)
-
-    @staticmethod
-    def _add_text(step: dict[str, Any], text: str, notes: list[dict[str, Any]]) -> None:
-        """Add the text and annotations of a stream to the last text of a step."""
-        content = list(items(step.get("content")))
-        last: dict[str, Any] = {"type": "text"}
-        if content and content[-1].get("type") == "text":
-            last = content.pop()
-        last = {**last, "text": text_of(last.get("text")) + text}
-        if notes:
-            last["annotations"] = [*items(last.get("annotations")), *notes]
-        step["content"] = [*content, last]
 
     def _step(self, step: dict[str, Any]) -> None:
         match step.get("type"):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import Any
 
-from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader
+from groundwire.hosted.answers.answer_builder import AnswerBuilder, StreamedParts, WireReader
 from groundwire.hosted.answers.openai_chat import Deltas, chunks
 from groundwire.hosted.answers.types import count, first_text, items, object_of, parsed, text_of
 
@@ -19,14 +19,13 @@ class ConversationsReader(WireReader):
         super().__init__(answer)
         self._entries: dict[int, dict[str, Any]] = {}
         self._contents: defaultdict[int, Deltas] = defaultdict(Deltas)
-        self._arguments: defaultdict[int, list[str]] = defaultdict(list)
-        self._done: set[int] = set()
+        self._open = StreamedParts()
 
     def whole(self, body: dict[str, Any]) -> None:
         """Parse a conversation's response."""
         for index, entry in enumerate(items(body.get("outputs"))):
             self._entries[index] = entry
-            self._entry(index)
+            self._entry(entry)
         self._about(body)
         self.answer.turn = list(self._entries.values())
 
@@ -44,43 +43,39 @@ class ConversationsReader(WireReader):
                     self.answer.stream_text(chunk.get("text"))
         elif kind.startswith("tool.execution."):
             entry = self._begin(index, "tool.execution", data)
-            self._arguments[index].append(text_of(data.get("arguments")))
+            self._open.add(index, "arguments", data.get("arguments"))
             if kind.endswith(".done"):
                 entry["info"] = data.get("info")
-                self._finished(index)
+                self._close(index)
         elif kind == "function.call.delta":
             self._begin(index, "function.call", data)["tool_call_id"] = data.get("tool_call_id")
-            self._arguments[index].append(text_of(data.get("arguments")))
+            self._open.add(index, "arguments", data.get("arguments"))
         elif kind == "conversation.response.done":
             self._about(data)
             self.complete = True
 
     def finish(self) -> None:
         """Parse the remaining entries, and build the turn."""
-        for index in sorted(self._entries):
-            self._finished(index)
+        for index in self._open.indexes:
+            self._close(index)
         self.answer.turn = [self._entries[index] for index in sorted(self._entries)]
 
     def _begin(self, index: int, kind: str, data: dict[str, Any]) -> dict[str, Any]:
-        entry = self._entries.setdefault(index, {"type": kind, "object": "entry"})
+        entry = self._open.begin(index, self._entries.setdefault(index, {"type": kind, "object": "entry"}))
         for name in ("id", "name", "model", "agent_id"):
             if first_text(data.get(name)):
                 entry[name] = data[name]
         return entry
 
-    def _finished(self, index: int) -> None:
-        if index in self._done:
+    def _close(self, index: int) -> None:
+        entry = self._open.end(index)
+        if entry is None:
             return
-        entry = self._entries[index]
         if index in self._contents:
             entry["content"] = self._contents[index].message().get("content", "")
-        if index in self._arguments:
-            entry["arguments"] = "".join(self._arguments[index])
-        self._entry(index)
+        self._entry(entry)
 
-    def _entry(self, index: int) -> None:
-        self._done.add(index)
-        entry = self._entries[index]
+    def _entry(self, entry: dict[str, Any]) -> None:
         self.answer.set_model(entry.get("model"))
         match entry.get("type"):
             case "tool.execution":

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader, span_in_text
+from groundwire.hosted.answers.answer_builder import AnswerBuilder, StreamedParts, WireReader, joined, span_in_text
 from groundwire.hosted.answers.call_deltas import CallDeltas, well_formed
 from groundwire.hosted.answers.types import (
     HostedError,
@@ -36,33 +36,32 @@ _INDEXED_LISTS: Final[Mapping[str, frozenset[str]]] = {
     "executed_tools": frozenset[str](),
     "reasoning_details": frozenset({"text", "summary", "data"}),
 }
+_EMPTY_TEXT: Final[Mapping[str, str]] = {"type": "text", "text": ""}
+_MAX_DEPTH: Final = 8  # objects within objects that are merged; APIs have two, and a server may send a thousand
 
 
 class Deltas:
     """Merges deltas: fields sent in pieces are joined, lists are extended, any other field keeps its last value."""
 
     def __init__(self) -> None:
-        self._fields: dict[str, Any] = {}
-        self._pieces: defaultdict[str, list[str]] = defaultdict(list)
-        self._chunks: list[dict[str, Any]] = []
-        self._texts: list[str] = []
-        self._lists: defaultdict[str, dict[object, dict[str, Any]]] = defaultdict(dict)
-        self._notes: list[Any] = []
+        self._parts = StreamedParts()
+        self._fields = self._parts.begin(0, {})
+        self._content: list[dict[str, Any]] = []
+        self._lists: defaultdict[str, dict[object, list[dict[str, Any]]]] = defaultdict(dict)
         self._calls = CallDeltas()
 
     def add(self, delta: dict[str, Any]) -> None:
         """Add a delta."""
         for name, value in delta.items():
             if name == "content":
-                self._content(value)
+                self._content += chunks(value)
             elif name in _TEXT_FIELDS:
-                if isinstance(value, str):
-                    self._pieces[name].append(value)
+                self._parts.add(0, name, value if isinstance(value, str) else None)
             elif name in _INDEXED_LISTS:
                 for part in self._calls.feed(value) if name == "tool_calls" else items(value):
                     self._add_part(name, part)
             elif name == "annotations":
-                self._notes += value if isinstance(value, list) else []
+                self._parts.add(0, name, *items(value))
             elif value is not None:
                 self._fields[name] = value
 
@@ -70,74 +69,43 @@ class Deltas:
         """Return the merged message; empty without any delta."""
         for part in self._calls.close():
             self._add_part("tool_calls", part)
-        message = dict(self._fields)
-        if self._chunks:
-            self._flush()
-            message["content"] = list(self._chunks)
-        elif self._texts:
-            message["content"] = "".join(self._texts)
-        message |= {name: "".join(pieces) for name, pieces in self._pieces.items()}
-        message |= {name: [_completed(value) for value in objects.values()] for name, objects in self._lists.items()}
+        message = self._parts.end(0) or {}
+        content = joined(self._content)
+        if content:
+            is_text = content == [{**_EMPTY_TEXT, "text": content[0].get("text")}]
+            message["content"] = content[0]["text"] if is_text else [row for row in content if row != _EMPTY_TEXT]
+        for name, objects in self._lists.items():
+            message[name] = [_merged(parts, _INDEXED_LISTS[name]) for parts in objects.values()]
         if "tool_calls" in message:  # indexes are for streams only; in a message they are rejected
             message["tool_calls"] = [
                 {name: value for name, value in call.items() if name != "index"} for call in message["tool_calls"]
             ]
-        if self._notes:
-            message["annotations"] = list(self._notes)
         return message
-
-    def _content(self, value: object) -> None:
-        if isinstance(value, str):
-            self._texts.append(value)
-        for chunk in items(value):
-            if chunk.get("type") == "text" and set(chunk) <= {"type", "text"}:
-                self._texts.append(text_of(chunk.get("text")))
-            else:
-                self._flush()
-                self._chunks.append(chunk)
-
-    def _flush(self) -> None:
-        if text := "".join(self._texts):
-            self._chunks.append({"type": "text", "text": text})
-        self._texts = []
 
     def _add_part(self, name: str, part: dict[str, Any]) -> None:
         objects = self._lists[name]
         index = offset(part.get("index"))
         kind = text_of(part.get("type")) if name == "reasoning_details" else ""
         key: object = ("nth", len(objects)) if index is None else (index, kind)
-        _extend(objects.setdefault(key, {}), part, _INDEXED_LISTS[name])
+        objects.setdefault(key, []).append(part)
 
 
-_MAX_DEPTH: Final = 8  # objects within objects that are merged; APIs have two, and a server may send a thousand
+def _merged(parts: Iterable[dict[str, Any]], text_fields: frozenset[str], depth: int = _MAX_DEPTH) -> dict[str, Any]:
+    """Merge the deltas of an object; an empty field replaces nothing, and what is deeper replaces the earlier."""
+    values: defaultdict[str, list[Any]] = defaultdict(list)
+    for part in parts:
+        for name, value in part.items():
+            if value not in (None, "") or name not in values:
+                values[name].append(value)
+    return {name: _merged_field(name, sent, text_fields, depth) for name, sent in values.items()}
 
 
-class _Pieces(list[str]):
-    """The text of a field that is sent in pieces."""
-
-
-def _extend(
-    earlier: dict[str, Any], part: dict[str, Any], text_fields: frozenset[str], depth: int = _MAX_DEPTH
-) -> None:
-    """Extend an indexed object by a delta; an empty field replaces nothing, and what is deeper replaces the earlier."""
-    for name, value in part.items():
-        before = earlier.get(name)
-        if isinstance(value, dict) and depth:
-            earlier[name] = before if isinstance(before, dict) else {}
-            _extend(earlier[name], value, text_fields, depth - 1)
-        elif isinstance(before, _Pieces) and isinstance(value, str):
-            before.append(value)
-        elif value not in (None, "") or name not in earlier:
-            earlier[name] = _Pieces([value]) if name in text_fields and isinstance(value, str) else value
-
-
-def _completed(value: Any, depth: int = _MAX_DEPTH) -> Any:
-    """Return an indexed object with its pieces of text joined."""
-    if isinstance(value, _Pieces):
-        return "".join(value)
-    if isinstance(value, dict) and depth >= 0:
-        return {name: _completed(field, depth - 1) for name, field in value.items()}
-    return value
+def _merged_field(name: str, sent: list[Any], text_fields: frozenset[str], depth: int) -> Any:
+    if isinstance(sent[-1], dict) and depth:
+        return _merged([value for value in sent if isinstance(value, dict)], text_fields, depth - 1)
+    if isinstance(sent[-1], str) and name in text_fields:
+        return "".join(value for value in sent if isinstance(value, str))
+    return sent[-1]
 
 
 _PERPLEXITY_MARKER = re.compile(r"\[(\d{1,4})\]")  # counted from 1

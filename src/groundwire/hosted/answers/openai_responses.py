@@ -34,22 +34,18 @@ class ResponsesReader(WireReader):
 
     def __init__(self, answer: AnswerBuilder) -> None:
         super().__init__(answer)
-        self._pending: dict[int, dict[str, Any]] = {}  # items that have started
+        self._output: dict[int, dict[str, Any]] = {}  # items that have started
+        self._done: set[int] = set()
         self._pieces: defaultdict[tuple[int, int], list[str]] = defaultdict(list)
         self._notes: defaultdict[tuple[int, int], list[Any]] = defaultdict(list)
-        self._output: dict[int, dict[str, Any]] = {}
         self._places: dict[str, int] = {}
-        self._begins: dict[tuple[int, int], tuple[int, int]] = {}  # start and length of each part
-        self._final_output: list[dict[str, Any]] = []  # the output in the last event of a stream
+        self._response: dict[str, Any] = {}  # the whole response, or that in the last event of a stream
         self._rows: dict[int, tuple[object, object]] = {}  # URL and title of Perplexity's results, by their ids
         self._noted = False  # whether there are annotations
-        self._finished = False
 
     def whole(self, body: dict[str, Any]) -> None:
         """Parse a response."""
-        for index, item in enumerate(items(body.get("output"))):
-            self._add_item(index, item)
-        self._add_response(body)
+        self._response = body
         self.finish()
 
     def event(self, name: str, data: dict[str, Any]) -> None:
@@ -57,21 +53,21 @@ class ResponsesReader(WireReader):
         kind = text_of(data.get("type")) or name
         index = self._index(data)
         at = (index, count(data.get("content_index")))
+        item = object_of(data.get("item"))
         if kind in _TEXT_EVENTS:
             self._pieces[at].append(text_of(data.get("delta")))
             self.answer.stream_text(data.get("delta"))
         elif kind == "response.output_text.annotation.added":
             self._notes[at].append(data.get("annotation"))
         elif kind == "response.output_item.added":
-            self._pending[index] = object_of(data.get("item"))
+            self._output[index] = item
         elif kind == "response.output_item.done":
-            self._add_item(index, object_of(data.get("item")))
+            self._output[index] = item
+            self._done.add(index)
+            if item.get("type") == "web_search_call":
+                self._add_results(item)  # before the end, at which it is parsed
         elif kind in _FINAL_EVENTS:
-            response = object_of(data.get("response"))
-            self._final_output = list(items(response.get("output")))
-            for place, item in enumerate(self._final_output):
-                self._update(self._places.get(text_of(item.get("id")), place), item)
-            self._add_response(response)
+            self._response = object_of(data.get("response"))
             self.complete = True
         elif kind in {"response.created", "response.in_progress"}:
             self.answer.set_model(object_of(data.get("response")).get("model"))
@@ -79,16 +75,25 @@ class ResponsesReader(WireReader):
             self._retrieved(data)
 
     def finish(self) -> None:
-        """Parse the unfinished items, and build the turn."""
-        if self._finished:
-            return
-        self._finished = True
+        """Parse the items, those of the final response before earlier ones, and build the turn."""
+        final = list(items(self._response.get("output")))
+        for place, item in enumerate(final):
+            index = self._places.get(text_of(item.get("id")), place)
+            self._output[index] = item
+            self._done.add(index)
+        for index, _ in self._pieces:
+            self._output.setdefault(index, {"type": "message", "role": "assistant"})
         perplexity = self.answer.api == "perplexity"
-        if perplexity:  # until it is done, a search of its own looks like a call of a function
-            self._pending = {at: item for at, item in self._pending.items() if item.get("type") != "function_call"}
-        for index in sorted({*self._pending, *(place for place, _ in self._pieces)} - set(self._output)):
-            self._add_item(index, self._unfinished(index))
-        turn = self._final_output or [self._output[index] for index in sorted(self._output)]
+        output = [
+            item if index in self._done else self._unfinished(index, item)
+            for index, item in sorted(self._output.items())
+            # until it is done, a search of Perplexity's own looks like a call of a function
+            if index in self._done or not (perplexity and item.get("type") == "function_call")
+        ]
+        for item in output:
+            self._add_item(item)
+        self._add_response(self._response)
+        turn = final or output
         self.answer.turn = [repeated for item in turn for repeated in _as_input(item)] if perplexity else turn
         if perplexity and not self._noted:
             for mark in _MARKER.finditer(self.answer.text):
@@ -101,35 +106,25 @@ class ResponsesReader(WireReader):
         if index is None:
             index = self._places.get(id_)
         if index is None:
-            index = max((*self._output, *self._pending, *(place for place, _ in self._pieces)), default=-1) + bool(id_)
+            index = max((*self._output, *(place for place, _ in self._pieces)), default=-1) + bool(id_)
         if id_:
             self._places[id_] = index
         return max(index, 0)
 
-    def _unfinished(self, index: int) -> dict[str, Any]:
+    def _unfinished(self, index: int, item: dict[str, Any]) -> dict[str, Any]:
         """Return an unfinished item, with the text and annotations received so far."""
-        item = dict(self._pending.get(index) or {"type": "message", "role": "assistant"})
-        parts = sorted(part for place, part in self._pieces if place == index)
-        if parts:
-            item["content"] = [
-                {
-                    "type": "output_text",
-                    "text": "".join(self._pieces[index, part]),
-                    "annotations": self._notes[index, part],
-                }
-                for part in parts
-            ]
-        return item
+        parts = [
+            {"type": "output_text", "text": "".join(pieces), "annotations": self._notes[index, part]}
+            for (place, part), pieces in sorted(self._pieces.items())
+            if place == index
+        ]
+        return {**item, "content": parts} if parts else item
 
-    def _add_item(self, index: int, item: dict[str, Any]) -> None:
-        self._pending.pop(index, None)
-        if index in self._output:
-            return
-        self._output[index] = item
+    def _add_item(self, item: dict[str, Any]) -> None:
         match item.get("type"):
             case "message":
-                for place, part in enumerate(items(item.get("content"))):
-                    self._begins[index, place] = self._part(part)
+                for part in items(item.get("content")):
+                    self._part(part)
             case "web_search_call":
                 self._search(item)
             case "custom_tool_call":  # xAI's searches of X and opened pages
@@ -145,25 +140,6 @@ class ResponsesReader(WireReader):
                 self.answer.add_call(
                     first_text(item.get("call_id"), item.get("id")), item.get("name"), item.get("arguments")
                 )
-
-    def _update(self, index: int, item: dict[str, Any]) -> None:
-        """Parse an item of the final response; it replaces what earlier events contained."""
-        earlier = self._output.get(index)
-        if earlier is None:
-            self._add_item(index, item)
-            return
-        if earlier == item:
-            return
-        self._output[index] = item
-        if item.get("type") == earlier.get("type") == "web_search_call":
-            self._add_results(item)
-        elif item.get("type") == earlier.get("type") == "message":
-            parts = zip(items(earlier.get("content")), items(item.get("content")), strict=False)
-            for place, (before, part) in enumerate(parts):
-                if before.get("text") == part.get("text"):
-                    earlier_notes = [_identity(note) for note in items(before.get("annotations"))]
-                    notes = [note for note in items(part.get("annotations")) if _identity(note) not in earlier_notes]
-                    self._cite(notes, *self._begins.get((index, place), (0, 0)))
 
     def _search(self, item: Mapping[str, Any]) -> None:
         action = object_of(item.get("action"))
@@ -210,22 +186,16 @@ class ResponsesReader(WireReader):
             self.answer.add_sources([page])
             self.answer.add_opened_page(page.get("url"))
 
-    def _part(self, part: dict[str, Any]) -> tuple[int, int]:
-        """Parse a part of a message; return its start and length."""
+    def _part(self, part: dict[str, Any]) -> None:
         if part.get("type") == "refusal":
             start, end = self.answer.add_text(part.get("refusal"))
             if end > start:
                 self.answer.refuse("refusal", part["refusal"])
-            return start, end - start
-        text = text_of(part.get("text"))
-        begins, _ = self.answer.add_text(text)
-        self._cite(items(part.get("annotations")), begins, len(text))
-        return begins, len(text)
-
-    def _cite(self, notes: Iterable[dict[str, Any]], begins: int, length: int) -> None:
-        for note in notes:
+            return
+        start, end = self.answer.add_text(part.get("text"))
+        for note in items(part.get("annotations")):
             if text_of(note.get("type")) in {"", "url_citation", "citation"}:
-                span = span_in_text(note.get("start_index"), note.get("end_index"), length, begins)
+                span = span_in_text(note.get("start_index"), note.get("end_index"), end - start, start)
                 self.answer.add_citation(note.get("url"), note.get("title"), span=span, covers="link")
                 self._noted = True
 
@@ -256,8 +226,3 @@ def _as_input(item: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
         return [dict(item)]
     text = "".join(text_of(part.get("text")) for part in items(item.get("content")))
     return [{"type": "message", "role": "assistant", "content": text}] if item.get("type") == "message" and text else []
-
-
-def _identity(note: Mapping[str, Any]) -> tuple[object, ...]:
-    """Return what tells a citation from others: the final response may add further members to it."""
-    return tuple(note.get(name) for name in ("type", "url", "title", "start_index", "end_index"))

@@ -60,15 +60,15 @@ _READERS: Final[Mapping[Wire, type[WireReader]]] = {
     "responses": ResponsesReader,
 }
 
-_SHAPES: tuple[tuple[frozenset[str], str, type[WireReader]], ...] = (
-    # Any of these keys, or this prefix of `object` or `type`, identifies the wire format.
-    (frozenset({"choices"}), "chat.completion", ChatReader),
-    (frozenset({"candidates", "promptFeedback", "usageMetadata"}), "", GeminiReader),
-    (frozenset({"steps"}), "interaction", InteractionsReader),
-    (frozenset({"outputs"}), "conversation", ConversationsReader),
-    (frozenset({"stopReason"}), "", ConverseReader),
-    (frozenset({"content", "stop_reason"}), "message", AnthropicReader),
-    (frozenset({"output"}), "response", ResponsesReader),
+_SHAPES: tuple[tuple[frozenset[str], tuple[str, ...], type[WireReader]], ...] = (
+    # Any of these keys, or a prefix of `object`, `type` or `event_type`, identifies the wire format of a body or event.
+    (frozenset({"choices"}), ("chat.completion",), ChatReader),
+    (frozenset({"candidates", "promptFeedback", "usageMetadata"}), (), GeminiReader),
+    (frozenset({"steps"}), ("interaction", "step."), InteractionsReader),
+    (frozenset({"outputs"}), ("conversation", "message.output", "tool.execution"), ConversationsReader),
+    (frozenset({"stopReason"}), (), ConverseReader),
+    (frozenset({"content", "stop_reason"}), ("message", "content_block", "ping"), AnthropicReader),
+    (frozenset({"output"}), ("response",), ResponsesReader),
 )
 _MAX_EXCERPT_CHARS = 80
 
@@ -114,24 +114,19 @@ def check_api(api: object) -> AnswerApi:
 
 def stream_reader(api: str, data: Mapping[str, Any]) -> type[WireReader]:
     """Return the parser for a stream of an API that begins with `data`."""
-    kind = str(data.get("type", ""))
-    if "choices" in data:
-        return ChatReader
-    if kind.startswith("response."):
-        return ResponsesReader
-    if kind in {"message_start", "content_block_start", "ping"}:
-        return AnthropicReader
-    if kind.startswith(("conversation.", "message.output", "tool.execution")):
-        return ConversationsReader
-    if isinstance(data.get("event_type"), str):
-        return InteractionsReader
-    if "candidates" in data:
-        return GeminiReader
-    return _reader_of_api(api)
+    return _reader_of_shape(data) or _reader_of_api(api)
 
 
 def _reader_of_api(api: str) -> type[WireReader]:
     return _READERS[load_matrix().apis[api].wire]
+
+
+def _reader_of_shape(data: Mapping[str, Any]) -> type[WireReader] | None:
+    names = [name for key in ("object", "type", "event_type") if isinstance(name := data.get(key), str)]
+    for keys, words, reader in _SHAPES:
+        if not keys.isdisjoint(data) or any(name.startswith(words) for name in names):
+            return reader
+    return None
 
 
 def read_into(
@@ -209,14 +204,10 @@ def _json(body: object) -> tuple[object, str]:
 
 def _reader_of(api: str, body: Mapping[str, Any]) -> type[WireReader] | None:
     """Return the parser for a body of this form, or None if it has none."""
-    names = [name for key in ("object", "type") if isinstance(name := body.get(key), str)]
-    output = body.get("output")
-    if isinstance(output, dict):
+    if isinstance(body.get("output"), dict):
         return ConverseReader
-    for keys, word, reader in _SHAPES:
-        if not keys.isdisjoint(body) or (word and any(name.startswith(word) for name in names)):
-            return reader
-    return _reader_of_api(api) if not {"model", "usage", "id"}.isdisjoint(body) and len(body) > 1 else None
+    bare = _reader_of_api(api) if not {"model", "usage", "id"}.isdisjoint(body) and len(body) > 1 else None
+    return _reader_of_shape(body) or bare
 
 
 def _has_answer(body: Mapping[str, Any]) -> bool:

@@ -41,8 +41,8 @@ class AnswerStream:
         self._headers = headers
         self._reader: WireReader | None = None
         self._events: EventDecoder | None = None
-        self._body: bytearray | None = None
-        self._start = bytearray()
+        self._body = bytearray()  # all that came, unless it is a stream
+        self._is_whole = False  # whether it is known to be none
         self._done = False
         self._answer: HostedAnswer | None = None
 
@@ -70,12 +70,13 @@ class AnswerStream:
             InvalidRequest: the stream is closed.
         """
         self._check_open()
-        if self._body is not None:
-            self._extend_body(self._body, data)
-        elif self._events is not None:
+        if self._events is not None:
             self._take_events(self._events.feed(data))
-        else:
-            self._start += data
+            return self._builder.drain()
+        self._body += data
+        if len(self._body) > _MAX_BODY_BYTES:
+            raise not_an_answer(self._builder.api, f"more than {_MAX_BODY_BYTES:,} bytes", self._status)
+        if not self._is_whole:
             self._begin()
         return self._builder.drain()
 
@@ -114,36 +115,24 @@ class AnswerStream:
         return self._builder.drain()
 
     def _close_body(self) -> list[AnswerEvent]:
-        read_into(
-            self._builder,
-            bytes(self._start if self._body is None else self._body),
-            status=self._status,
-            headers=self._headers,
-        )
+        read_into(self._builder, bytes(self._body), status=self._status, headers=self._headers)
         self._answer = self._builder.build()
         return self._builder.drain()
 
     def _begin(self) -> None:
         """Detect the format from the first byte that is not white space."""
-        start = bytes(self._start.removeprefix(_BOM)).lstrip()
-        if not start or _BOM.startswith(bytes(self._start)):
+        data = bytes(self._body)
+        start = data.removeprefix(_BOM).lstrip()
+        if not start or _BOM.startswith(data):
             return
-        data, self._start = bytes(self._start), bytearray()
         if start[:1] == b"\0":  # the length of a frame of AWS's event streams, all of which are below 16 MB
             fix = "Decode it with boto3, and pass each event to AnswerStream.event"
             raise not_an_answer(self._builder.api, "AWS's binary event stream", self._status, fix)
         failed = not 200 <= self._status < 300 and not start.startswith((b"data", b"event", b":"))
-        if start[:1] in {b"{", b"[", b"<"} or failed:
-            self._body = bytearray()
-            self._extend_body(self._body, data)
-        else:
-            self._events = EventDecoder()
+        self._is_whole = start[:1] in {b"{", b"[", b"<"} or failed
+        if not self._is_whole:
+            self._events, self._body = EventDecoder(), bytearray()
             self._take_events(self._events.feed(data))
-
-    def _extend_body(self, body: bytearray, data: bytes) -> None:
-        body += data
-        if len(body) > _MAX_BODY_BYTES:
-            raise not_an_answer(self._builder.api, f"more than {_MAX_BODY_BYTES:,} bytes", self._status)
 
     def _take_events(self, events: Iterator[ServerSentEvent]) -> None:
         try:

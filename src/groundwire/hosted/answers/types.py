@@ -93,12 +93,9 @@ def texts(value: object) -> Iterator[str]:
         yield from (text for item in value if (text := text_of(item)))
 
 
-def count(*values: object) -> int:
-    """Return the first of `values` that is a non-negative integer, or 0."""
-    for value in values:
-        if (number := offset(value)) is not None:
-            return number
-    return 0
+def count(value: object) -> int:
+    """Return `value` if it is a non-negative integer, or 0."""
+    return offset(value) or 0
 
 
 def offset(value: object) -> int | None:

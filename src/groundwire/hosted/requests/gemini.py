@@ -6,21 +6,18 @@ A request is the body of the REST API, or the arguments of the SDK's `generate_c
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from groundwire.errors import InvalidRequest
 from groundwire.hosted.planner import Plan
-from groundwire.hosted.requests.request_body import Body, SearchTool, kind_of, only_search, tools_with
-from groundwire.hosted.tool_definitions import FunctionTool, read, write
+from groundwire.hosted.requests.request_body import GOOGLE_SEARCHES, Body, SearchTool, missing, tools_with
+from groundwire.hosted.tool_definitions import DECLARATIONS, FunctionTool, declared, write
 
-__all__ = ["find", "has_functions", "is_call", "to_local", "to_native", "tools_of", "without_search"]
+__all__ = ["field_name", "is_call", "to_local", "to_native", "tool_config", "tools_of", "with_tools", "without_search"]
 
 _CAPITAL = re.compile(r"(?<=[a-z])([A-Z])")
-_DECLARATIONS = ("functionDeclarations", "function_declarations")
-_SEARCHES = ("googleSearch", "google_search", "googleSearchRetrieval", "google_search_retrieval")
 
 
 def is_call(body: Mapping[str, Any]) -> bool:
@@ -28,7 +25,7 @@ def is_call(body: Mapping[str, Any]) -> bool:
     return isinstance(body.get("config"), Mapping)
 
 
-def _field_name(body: Mapping[str, Any], name: str) -> str:
+def field_name(body: Mapping[str, Any], name: str) -> str:
     """Return a field's name as the request has it: the SDK's are in snake case."""
     return _CAPITAL.sub(r"_\1", name).lower() if is_call(body) else name
 
@@ -44,34 +41,10 @@ def tools_of(body: Mapping[str, Any]) -> Any:
     return _holder(body).get("tools")
 
 
-def find(tools: Sequence[Any], names: Collection[str]) -> SearchTool | None:
-    """Return the search among some tools; see `request_body.find`."""
-    searches: list[SearchTool] = []
-    for index, tool in enumerate(tools):
-        kind, function = kind_of(tool, names)
-        if kind:
-            searches.append(SearchTool(tuple(tools), index, kind, function))
-        elif isinstance(tool, Mapping):
-            if any(key in tool for key in _SEARCHES):
-                searches.append(SearchTool(tuple(tools), index, "native"))
-            for declaration in _declared(tool):
-                definition = read({"type": "function", "function": _with_schema(declaration)})
-                if definition is not None and definition.name in names:
-                    searches.append(SearchTool(tuple(tools), index, "declared", definition))
-    return only_search(searches)
-
-
-def has_functions(search: SearchTool, names: Collection[str]) -> bool:
-    """Return whether there are function tools beside the search."""
-    declared = [entry for tool in search.tools if isinstance(tool, Mapping) for entry in _declared(tool)]
-    others = [entry for entry in declared if not (isinstance(entry, Mapping) and entry.get("name") in names)]
-    return bool(others) or any(read(tool) is not None for tool in search.others)
-
-
 def to_native(body: Mapping[str, Any], search: SearchTool, plan: Plan, now: datetime) -> Body:
     """Return the body with Google Search, and with the flag that allows it beside functions."""
-    word = partial(_field_name, body)
-    existing = next((search.tool[name] for name in _SEARCHES if name in search.tool), None)
+    word = partial(field_name, body)
+    existing = next((search.tool[name] for name in GOOGLE_SEARCHES if name in search.tool), None)
     options: Body = dict(existing) if isinstance(existing, Mapping) else {}
     needs = plan.needs
     if needs.recent:
@@ -84,92 +57,56 @@ def to_native(body: Mapping[str, Any], search: SearchTool, plan: Plan, now: date
     if needs.blocked_domains:
         options[word("excludeDomains")] = list(needs.blocked_domains)
     tool: Body = {word("googleSearch"): options}
-    if search.kind == "native":
-        tool = {**{name: value for name, value in search.tool.items() if name not in _SEARCHES}, **tool}
-    tools = tools_with(search, tool, *_siblings(search))
+    rest = _rest(search)
+    tools = tools_with(search, *([{**rest[0], **tool}] if rest and search.kind == "native" else [tool, *rest]))
     flag = bool(plan.hosted and plan.hosted.function_flag and needs.functions)
-    return _with_tools(body, tools, _config(body, search.name, flag=flag))
+    return with_tools(body, tools, _config(body, search.name, flag=flag))
 
 
 def to_local(body: Mapping[str, Any], search: SearchTool, tools: Sequence[FunctionTool]) -> Body:
     """Return the body with function declarations in place of the search."""
-    if search.kind == "declared" and not tools:
-        return dict(body)
-    new = [{_field_name(body, name): value for name, value in write(tool, "gemini").items()} for tool in tools]
-    siblings = list(_siblings(search))
-    declarations = [
-        entry for tool in (*search.others, *siblings) if isinstance(tool, Mapping) for entry in _declared(tool)
-    ]
-    new = [entry for entry in new if not _is_declared(entry, declarations)]
+    rest = _rest(search)
+    written = {
+        tool.name: {field_name(body, name): value for name, value in write(tool, "gemini").items()} for tool in tools
+    }
+    rows = [row for tool in (*search.others, *rest) if isinstance(tool, Mapping) for row in declared(tool)]
+    named = [row for row in rows if isinstance(row, Mapping) and isinstance(row.get("name"), str)]
+    new = missing(written, {row["name"]: row for row in named})
     if search.kind == "declared":
-        key = next(name for name in _DECLARATIONS if name in search.tool)
+        key = next(name for name in DECLARATIONS if name in search.tool)
         old = search.tool[key]
-        place = next(
-            number for number, entry in enumerate(old) if isinstance(entry, Mapping) and entry["name"] == search.name
-        )
+        place = [row.get("name") if isinstance(row, Mapping) else None for row in old].index(search.name)
         merged = {**search.tool, key: [*old[:place], *new, *old[place + 1 :]]}
-        return _with_tools(body, tools_with(search, merged), _tool_config(body))
-    other_fields = (
-        {name: value for name, value in search.tool.items() if name not in _SEARCHES} if search.kind == "native" else {}
+        return with_tools(body, tools_with(search, merged), tool_config(body))
+    return with_tools(
+        body, tools_with(search, {field_name(body, "functionDeclarations"): new}, *rest), tool_config(body)
     )
-    places = [{_field_name(body, "functionDeclarations"): new}, *([other_fields] if other_fields else [])]
-    return _with_tools(body, tools_with(search, *places), _tool_config(body))
 
 
-def _is_declared(new: Mapping[str, Any], declarations: Sequence[Any]) -> bool:
-    """Return whether an identical declaration is already there.
-
-    Raises:
-        InvalidRequest: a different one has its name.
-    """
-    for declaration in declarations:
-        if isinstance(declaration, Mapping) and declaration.get("name") == new["name"]:
-            if declaration == new:
-                return True
-            raise InvalidRequest("tools", f"has a function of your own that is named {new['name']}", "Rename it.")
-    return False
-
-
-def _siblings(search: SearchTool) -> Iterator[Mapping[str, Any]]:
-    """Yield the rest of the tool in which the search was declared."""
-    if search.kind != "declared":
-        return
-    key = next(name for name in _DECLARATIONS if name in search.tool)
-    others = [
-        entry for entry in search.tool[key] if not (isinstance(entry, Mapping) and entry.get("name") == search.name)
-    ]
-    other_fields = {name: value for name, value in search.tool.items() if name != key}
-    if others or other_fields:
-        yield {**other_fields, key: others} if others else other_fields
+def _rest(search: SearchTool) -> list[Body]:
+    """Return the rest of the tool that has the search, if there is any."""
+    rest = dict(search.tool)
+    if search.kind == "native":
+        rest = {name: value for name, value in rest.items() if name not in GOOGLE_SEARCHES}
+    elif search.kind == "declared":
+        key = next(name for name in DECLARATIONS if name in rest)
+        rest[key] = [row for row in rest[key] if not (isinstance(row, Mapping) and row.get("name") == search.name)]
+        rest = rest if rest[key] else {name: value for name, value in rest.items() if name != key}
+    else:
+        rest = {}
+    return [rest] if rest else []
 
 
-def _declared(tool: Mapping[str, Any]) -> Sequence[Any]:
-    for key in _DECLARATIONS:
-        if isinstance(tool.get(key), (list, tuple)):
-            declared: Sequence[Any] = tool[key]
-            return declared
-    return ()
-
-
-def _with_schema(declaration: object) -> object:
-    """Return a declaration with its schema under `parameters`, whichever key it had."""
-    if not isinstance(declaration, Mapping):
-        return declaration
-    schema = next(
-        (declaration[key] for key in ("parametersJsonSchema", "parameters_json_schema") if key in declaration), None
-    )
-    return {**declaration, "parameters": schema} if schema is not None else declaration
-
-
-def _tool_config(body: Mapping[str, Any]) -> Any:
-    return _holder(body).get(_field_name(body, "toolConfig"))
+def tool_config(body: Mapping[str, Any]) -> Any:
+    """Return the configuration of a request's tools, if it has one."""
+    return _holder(body).get(field_name(body, "toolConfig"))
 
 
 def _config(body: Mapping[str, Any], name: str, *, flag: bool) -> Any:
     """Return the tool configuration with the flag, and without the name of the search function."""
-    existing = _tool_config(body)
+    existing = tool_config(body)
     config: Body = dict(existing) if isinstance(existing, Mapping) else {}
-    calling_key, names_key = _field_name(body, "functionCallingConfig"), _field_name(body, "allowedFunctionNames")
+    calling_key, names_key = field_name(body, "functionCallingConfig"), field_name(body, "allowedFunctionNames")
     calling = config.get(calling_key)
     if isinstance(calling, Mapping) and name in (calling.get(names_key) or ()):
         names = [function for function in calling[names_key] if function != name]
@@ -178,20 +115,18 @@ def _config(body: Mapping[str, Any], name: str, *, flag: bool) -> Any:
         else:
             del config[calling_key]
     if flag:
-        config[_field_name(body, "includeServerSideToolInvocations")] = True
+        config[field_name(body, "includeServerSideToolInvocations")] = True
     return config or None
 
 
-def _with_tools(body: Mapping[str, Any], tools: list[Any], tool_config: Any) -> Body:
+def with_tools(body: Mapping[str, Any], tools: list[Any], tool_config: Any) -> Body:
     """Return a request with these tools and this configuration, without what is not there."""
-    new = {"tools": tools or None, _field_name(body, "toolConfig"): tool_config}
+    new = {"tools": tools or None, field_name(body, "toolConfig"): tool_config}
     holder = {name: value for name, value in {**_holder(body), **new}.items() if name not in new or value is not None}
     return {**body, "config": holder} if is_call(body) else holder
 
 
 def without_search(body: Mapping[str, Any], search: SearchTool) -> Body:
     """Return a request without its search, keeping everything else in the same tool."""
-    other_fields = {name: value for name, value in search.tool.items() if name not in _SEARCHES}
-    remaining = [other_fields] if search.kind == "native" and other_fields else list(_siblings(search))
-    tools = tools_with(search, *remaining)
-    return _with_tools(body, tools, _tool_config(body) if tools else None)
+    tools = tools_with(search, *_rest(search))
+    return with_tools(body, tools, tool_config(body) if tools else None)

@@ -12,10 +12,19 @@ from typing import Any
 from groundwire.errors import InvalidRequest, NativeUnsupported
 from groundwire.hosted.api_capabilities import Api, Wire, load_matrix
 from groundwire.hosted.planner import Mode, Plan, plan, refusals
-from groundwire.hosted.requests import gemini, hosted_tools, request_body
-from groundwire.hosted.requests.request_body import SEARCH, Body, Builder, SearchTool, choice_without, find, with_tools
+from groundwire.hosted.requests import gemini, hosted_tools
+from groundwire.hosted.requests.request_body import (
+    SEARCH,
+    Body,
+    Builder,
+    SearchTool,
+    choice_without,
+    find,
+    local_tools,
+    with_tools,
+)
 from groundwire.hosted.requirements import NO_NEEDS, Needs
-from groundwire.hosted.tool_definitions import WEB_SEARCH, FunctionTool, hosted_definition, needs_of, read
+from groundwire.hosted.tool_definitions import WEB_SEARCH, FunctionTool, functions_of, hosted_definition, needs_of, read
 from groundwire.settings import Settings
 
 __all__ = [
@@ -81,13 +90,10 @@ def facts_of(body: Mapping[str, Any], row: Api, ours: Sequence[FunctionTool]) ->
     """
     names = {SEARCH, *(tool.name for tool in ours if tool.name in _OWN_NAMES)}
     tools = tools_of(body, row)
-    search = gemini.find(tools, names) if row.wire == "gemini" else find(tools, names)
-    if search is None:
-        functions = False
-    elif row.wire == "gemini":
-        functions = gemini.has_functions(search, names)
-    else:
-        functions = any(read(tool) is not None for tool in search.others)
+    search = find(tools, names)
+    functions = search is not None and any(
+        function.name not in names for tool in tools for function in functions_of(tool)
+    )
     reasoning = body.get("reasoning")
     effort = reasoning.get("effort") if isinstance(reasoning, Mapping) else body.get("reasoning_effort")
     parameters = tuple(key for key, value in body.items() if value is not None)
@@ -339,16 +345,17 @@ def without_search(body: Mapping[str, Any], api: str | Api) -> Body:
 
 
 def _local(body: Mapping[str, Any], search: SearchTool, row: Api, tools: Sequence[FunctionTool]) -> Body:
-    if row.wire == "gemini":
-        if search.kind == "declared":
-            return gemini.to_local(body, search, tools)
-        return gemini.to_local(body, search, tools or (search.function or WEB_SEARCH,))
-    if not tools and search.function is not None and read(search.tool, row.wire) is not None:
+    has_own_form = search.kind == "declared" or (search.function is not None and read(search.tool, row.wire))
+    if not tools and has_own_form:
         return dict(body)
     ours = tools or (search.function or WEB_SEARCH,)
-    if row.wire == "bedrock":
-        return put_tools(body, row, request_body.local_tools(search, ours, row.wire))
-    return request_body.to_local(body, search, ours, row.wire)
+    if row.wire == "gemini":
+        return gemini.to_local(body, search, ours)
+    changed = put_tools(body, row, local_tools(search, ours, row.wire))
+    choice = body.get("tool_choice")
+    if search.kind == "native" and isinstance(choice, Mapping) and choice.get("type") == search.tool.get("type"):
+        changed["tool_choice"] = {"type": "function", "name": ours[0].name}
+    return changed
 
 
 def _check_plan(chosen: Plan, body: Mapping[str, Any], facts: RequestFacts) -> Plan:

@@ -5,7 +5,7 @@ Any API without hosted search gets the local function tools, in its own format (
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,9 +14,10 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted.api_capabilities import Wire
 from groundwire.hosted.planner import Plan
 from groundwire.hosted.requirements import Needs
-from groundwire.hosted.tool_definitions import HOSTED_TYPE, Definition, FunctionTool, read, write
+from groundwire.hosted.tool_definitions import HOSTED_TYPE, Definition, FunctionTool, functions_of, read, write
 
 __all__ = [
+    "GOOGLE_SEARCHES",
     "SEARCH",
     "Body",
     "Builder",
@@ -24,13 +25,12 @@ __all__ = [
     "choice_without",
     "find",
     "is_search",
-    "kind_of",
+    "kinds_of",
     "local_tools",
     "location_option",
     "min_limit",
+    "missing",
     "native_options",
-    "only_search",
-    "to_local",
     "tools_with",
     "with_tools",
 ]
@@ -46,6 +46,9 @@ SEARCH = "web_search"
 
 _NATIVE_TYPES = ("web_search", "openrouter:web_search", "google_search", "browser_search")
 
+GOOGLE_SEARCHES = ("googleSearch", "google_search", "googleSearchRetrieval", "google_search_retrieval")
+"""The keys of Gemini's own search in a tool."""
+
 
 @dataclass(frozen=True, slots=True)
 class SearchTool:
@@ -56,7 +59,8 @@ class SearchTool:
     index: int
     """The index of the search."""
     kind: str
-    """`function`, `hosted` (Groundwire's hosted definition) or `native` (the API's own tool)."""
+    """`function`, `declared` (a function in a tool of Gemini), `hosted` (Groundwire's hosted definition) or `native`
+    (the API's own tool)."""
     function: Definition | None = None
     """The function tool, if it is one."""
 
@@ -87,20 +91,11 @@ def find(tools: Sequence[Any], names: Collection[str] = (SEARCH,)) -> SearchTool
     Raises:
         InvalidRequest: there are two, or the function of that name is a different tool.
     """
-    searches: list[SearchTool] = []
-    for index, tool in enumerate(tools):
-        kind, function = kind_of(tool, names)
-        if kind:
-            searches.append(SearchTool(tuple(tools), index, kind, function))
-    return only_search(searches)
-
-
-def only_search(searches: Sequence[SearchTool]) -> SearchTool | None:
-    """Return the only search found, or None.
-
-    Raises:
-        InvalidRequest: there are two, or the function of that name is a different tool.
-    """
+    searches = [
+        SearchTool(tuple(tools), index, kind, function)
+        for index, tool in enumerate(tools)
+        for kind, function in kinds_of(tool, names)
+    ]
     if len(searches) > 1:
         numbers = ", ".join(str(search.index) for search in searches)
         raise InvalidRequest(
@@ -123,19 +118,21 @@ def is_search(function: Definition) -> bool:
     return isinstance(properties, Mapping) and "query" in properties and set(required) <= {"query"}
 
 
-def kind_of(tool: object, names: Collection[str]) -> tuple[str, Definition | None]:
-    """Return the kind of search of a tool (see `SearchTool.kind`), empty if none, and the function if it is one."""
+def kinds_of(tool: object, names: Collection[str]) -> Iterator[tuple[str, Definition | None]]:
+    """Yield the kinds of search in a tool (see `SearchTool.kind`), each with its function if it is one."""
     if not isinstance(tool, Mapping):
-        return "", None
-    function = read(tool)
-    if function is not None:
-        return ("function", function) if function.name in names else ("", None)
+        return
+    is_function = read(tool) is not None
+    for function in functions_of(tool):
+        if function.name in names:
+            yield "function" if is_function else "declared", function
     kind = tool.get("type")
+    if is_function:
+        return
     if kind == HOSTED_TYPE:
-        return "hosted", None
-    if isinstance(kind, str) and (kind in _NATIVE_TYPES or kind.startswith(f"{SEARCH}_")):
-        return "native", None
-    return "", None
+        yield "hosted", None
+    elif str(kind).startswith(f"{SEARCH}_") or kind in _NATIVE_TYPES or not tool.keys().isdisjoint(GOOGLE_SEARCHES):
+        yield "native", None
 
 
 def tools_with(search: SearchTool, *new: Mapping[str, Any]) -> list[Any]:
@@ -185,34 +182,32 @@ def min_limit(*limits: object) -> int | None:
     return min((limit for limit in limits if isinstance(limit, int) and not isinstance(limit, bool)), default=None)
 
 
-def to_local(body: Mapping[str, Any], search: SearchTool, tools: Sequence[FunctionTool], wire: Wire) -> Body:
-    """Return the body with function tools in place of the search.
+def local_tools(search: SearchTool, tools: Sequence[FunctionTool], wire: Wire) -> list[Any]:
+    """Return a request's tools with function tools in place of the search.
 
     Args:
-        body: The request.
         search: The search in the request.
         tools: The local tools.
         wire: The format of the API's tools.
 
     Raises:
-        InvalidRequest: the caller has a tool with the same name.
+        InvalidRequest: see `missing`.
     """
-    changed = {**body, "tools": local_tools(search, tools, wire)}
-    choice = body.get("tool_choice")
-    if search.kind == "native" and isinstance(choice, Mapping) and choice.get("type") == search.tool.get("type"):
-        changed["tool_choice"] = {"type": "function", "name": tools[0].name}
-    return changed
-
-
-def local_tools(search: SearchTool, tools: Sequence[FunctionTool], wire: Wire) -> list[Any]:
-    """Return a request's tools with the local ones in place of the search, keeping any that are identical."""
-    new: list[Mapping[str, Any]] = []
     others = {function.name: tool for tool in search.others if (function := read(tool)) is not None}
-    for tool in tools:
-        written = write(tool, wire)
-        existing = others.get(tool.name)
-        if existing is None:
-            new.append(search.tool if search.kind == "function" and search.tool == written else written)
-        elif existing != written:
-            raise InvalidRequest("tools", f"has a function of your own that is named {tool.name}", "Rename it.")
-    return tools_with(search, *new)
+    return tools_with(search, *missing({tool.name: write(tool, wire) for tool in tools}, others))
+
+
+def missing(tools: Mapping[str, Body], existing: Mapping[str, Any]) -> list[Body]:
+    """Return the tools that a request does not have yet.
+
+    Args:
+        tools: The tools, by name.
+        existing: Those of the request.
+
+    Raises:
+        InvalidRequest: it has a different tool of the same name.
+    """
+    for name, tool in tools.items():
+        if existing.get(name, tool) != tool:
+            raise InvalidRequest("tools", f"has a function of your own that is named {name}", "Rename it.")
+    return [tool for name, tool in tools.items() if name not in existing]

@@ -6,13 +6,16 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from importlib.resources import files
-from typing import Any, ClassVar, Literal, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import BaseModel, ConfigDict
 
 from groundwire.models import Page
 from groundwire.tools import open_page_result, web_search_result
 from groundwire.web import Web
+
+if TYPE_CHECKING:
+    from groundwire.integrations.hosts.extension import WebSearchExtensionConfig
 
 __all__ = [
     "BatchOpenPageToolResult",
@@ -116,17 +119,6 @@ class BatchOpenPageToolResult(_Structured):
     """What was omitted, or that the budget is nearly used up."""
 
 
-class ToolLimits(Protocol):
-    """The limits of a batch, from the configuration."""
-
-    max_urls_per_call: int
-    """Maximum pages of one call."""
-    total_content_budget: int
-    """Maximum characters of all pages of one call."""
-    open_page_concurrency: int
-    """Maximum pages read concurrently."""
-
-
 Definition = tuple[str, str, Mapping[str, Any], Callable[[Mapping[str, Any]], Awaitable[BaseModel]]]
 """A tool's name, description, arguments as a JSON schema, and the function that takes them."""
 
@@ -136,10 +128,10 @@ class PageTools:
 
     Args:
         web: Returns the web to search and read with, or None while there is none.
-        bounds: The limits of a batch.
+        bounds: The configuration, which has the limits of a batch.
     """
 
-    def __init__(self, web: Callable[[], Web | None], bounds: ToolLimits) -> None:
+    def __init__(self, web: Callable[[], Web | None], bounds: WebSearchExtensionConfig) -> None:
         self._web = web
         self._bounds = bounds
 

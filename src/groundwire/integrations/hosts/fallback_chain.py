@@ -27,7 +27,6 @@ from groundwire.integrations.tool_runner import closed_with
 from groundwire.models import Attempt, SearchResponse
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.settings import Settings
-from groundwire.storage import Store, open_store
 from groundwire.sync import SyncWeb
 from groundwire.telemetry.call_events import CallLog, SearchDone
 from groundwire.tools.conversions import for_model, harmless, nothing_found, warnings_for_model
@@ -70,7 +69,6 @@ class SearchChain:
         self._key = session or uuid4().hex
         self._lock = threading.Lock()
         self._web: SyncWeb | None = None
-        self._store: Store | None = None
         self._views: dict[tuple[str, str], Web] = {}
 
     def search(
@@ -118,10 +116,9 @@ class SearchChain:
             over = BudgetExceeded(f"Search limit reached ({count}/{limit}).", limit=0, spent=count, resets=resets)
             return False, for_model(over)
         try:
-            reservation = self._run(lambda _: self._budget().take())
+            warning = self._run(self._take)
         except BudgetExceeded as error:
             return False, for_model(error)
-        warning = self._budget().warning(reservation)
         return True, "".join(f" {text}" for text in warnings_for_model([warning] if warning else []))
 
     def reset(self, session: str | None = None) -> None:
@@ -133,23 +130,21 @@ class SearchChain:
         with self._lock:
             self._session = session
             self._key = session or uuid4().hex
-        self._run(lambda _: self._budget().reset())
+        self._run(lambda web: self._budget(web).reset())
         _logger.info("Web search session began", extra=self._facts())
 
     def statistics(self) -> dict[str, Any]:
         """Return `count`, `limit`, `remaining` and `session_id` of the session."""
         limit = session_limit()
-        used = self._run(lambda _: self._budget().usage())
+        used = self._run(lambda web: self._budget(web).usage())
         count = round(used["searches"])
         return {"count": count, "limit": limit, "remaining": max(0, limit - count), "session_id": self._session}
 
     def close(self) -> None:
         """Close all connections. The next search opens new ones."""
         with self._lock:
-            web, store, self._web, self._store, self._views = self._web, self._store, None, None, {}
+            web, self._web, self._views = self._web, None, {}
         if web is not None:
-            if store is not None:
-                web.submit(lambda _: store.aclose()).result()
             web.close()
 
     def _search(self, query: str, max_results: int, domains: Sequence[str] | None, depth: str, provider: str) -> str:
@@ -187,11 +182,14 @@ class SearchChain:
             self._views[provider, depth] = web.with_providers(*names, settings=deeper)
         return self._views[provider, depth]
 
-    def _budget(self) -> SessionBudget:
-        if self._store is None:
-            raise RuntimeError("The chain is not open.")
+    def _budget(self, web: Web) -> SessionBudget:
         limits = Limits(searches=max(0, session_limit()), warning_threshold=warning_threshold())
-        return SessionBudget(self._store, self._key, limits)
+        return SessionBudget(web.store, self._key, limits)
+
+    async def _take(self, web: Web) -> str | None:
+        """Take one search, and return a warning if few are left."""
+        budget = self._budget(web)
+        return budget.warning(await budget.take())
 
     def _run(self, start: Callable[[Web], Any]) -> Any:
         with self._lock:
@@ -202,7 +200,6 @@ class SearchChain:
                 )  # the chain counts, including failed searches
                 settings = settings.model_copy(update={"session": uncounted})
                 self._web = SyncWeb(settings, call_listeners=[_Unlogged()])
-                self._store = open_store(settings.storage.url, timeout=settings.storage.timeout)
                 closed_with(self, self._web.close)
             web = self._web
         return web.submit(start).result()

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_TITLE, SearchResponse, SearchResult
 from groundwire.safety.tenancy import Owner, page_visibility
-from groundwire.safety.url_redaction import has_secret, is_harmless
+from groundwire.safety.url_redaction import has_secret
 from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.storage.archive.fts import joined, readable, split, storable
 
@@ -187,8 +187,7 @@ def items_of(source: Page | SearchResponse, now: float, *, owner: Owner) -> list
     else:
         queries = storable_queries(source.query)
         rows = [row for row in source.results if row.source != ARCHIVE]
-        harmless = is_harmless(" ".join([row.url for row in rows]))  # nearly always, and seen at a glance
-        items = [result_item(row, queries, now_ms, owner, harmless=harmless) for row in rows]
+        items = [result_item(row, queries, now_ms, owner) for row in rows]
     return [item for item in items if item is not None]
 
 
@@ -230,10 +229,9 @@ def file_item(url: str, stamp: str, owner: Owner, *, names: str, seen_ms: int, p
     return Item(key, url, "page", "", url, title, text, index_names, published, seen_ms, data, *own).complete()
 
 
-def result_item(row: SearchResult, queries: str, seen_ms: int, owner: Owner, *, harmless: bool = False) -> Item | None:
+def result_item(row: SearchResult, queries: str, seen_ms: int, owner: Owner) -> Item | None:
     """Return the item of a result, or None if it has no words or a URL that must not be stored."""
-    carried = row._address if harmless else None  # of one that a search has just found
-    target = _address(row.url) if carried is None else carried[0]
+    target = _address(row.url)
     title, snippet = split(row.title[:MAX_TITLE]), split(row.snippet[:_LONGEST_TEXT])
     if target is None or not (title or snippet.strip()):
         return None
