@@ -224,7 +224,10 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     ),
     "reading.block_pages.empty_shell.later_parts": Growing(
         lambda text: module("reading.block_pages.empty_shell").later_parts(
-            module("reading.html.semantics").parse_page(text), text, text
+            page := module("reading.html.semantics").parse_page(text),
+            module("reading.html.semantics").marked_elements(page),
+            text,
+            text,
         ),
         (*HTML, "loading ", "loading\n", "load more "),
     ),

@@ -6,7 +6,6 @@ entry. A single tree walk finds all blocks in document order, with their block-l
 
 from __future__ import annotations
 
-import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -14,7 +13,6 @@ from typing import Final
 from turbohtml import Document, Element, Node, Text
 
 from groundwire.reading.html.math import write_out_images
-from groundwire.reading.html.semantics import is_task_box
 
 __all__ = ["HEADINGS", "INLINE", "Layout", "is_tiny", "lay_out"]
 
@@ -33,12 +31,6 @@ INLINE: Final = frozenset(
 )  # fmt: skip
 """Elements that do not interrupt a run of text. Unknown names count as blocks, as custom elements do."""
 
-_UNREAD_TAGS: Final = (
-    "style", "noscript", "template", "iframe", "select", "option", "optgroup", "textarea", "canvas", "object", "embed",
-    "audio", "video", "datalist", "frame", "frameset", "meta", "link", "title", "head", "progress", "meter",
-)  # fmt: skip
-_UNREAD_SOMETIMES: Final = ("script", "dialog", "input")
-
 _SHIFT: Final = 20
 _LINK: Final = (1 << _SHIFT) - 1
 """The bits of a link's number; a page with more links has one number for the rest."""
@@ -49,9 +41,10 @@ _MENU_SHARE: Final = 0.7
 _FOOTER_SHARE: Final = 0.4
 """The share of links from which a menu or a footer has nothing else. On the development pages these hold three in
 ten of all blocks, and one in a thousand of the words of the main content."""
-_MENU_NAME: Final = re.compile(
-    "menu|nav|foot(?!note)|header|masthead|topbar|toolbar|breadcrumb|dropdown|flyout|drawer|pagin|share|social|aside"
-)
+_MENU_WORDS: Final = (
+    "menu", "nav", "foot", "header", "masthead", "topbar", "toolbar", "breadcrumb", "dropdown", "flyout", "drawer",
+    "pagin", "share", "social", "aside",
+)  # fmt: skip
 _NAME_SHARE: Final = 0.6
 """The same for an element only named like a menu, if it is at the edge of the page and has no main heading: one in
 ten of the remaining blocks, and one in five thousand of the words of the main content."""
@@ -110,15 +103,16 @@ def is_tiny(layout: Layout) -> bool:
 
 
 def lay_out(document: Document, url: str = "", *, menus: bool = False) -> Layout:
-    """Return the blocks of a document, after removing what is never displayed (scripts, form fields).
+    """Return the blocks of a document.
 
     Args:
-        document: A parsed page, modified in place.
+        document: A page without what is never displayed, modified in place; closed dialogs, which a click may open,
+            and what stands for objects are removed.
         url: Its URL.
         menus: Whether menus that are mostly links are blocks, too.
     """
-    for element in list(document.iter_elements((*_UNREAD_TAGS, *_UNREAD_SOMETIMES))):
-        if not (element.tag in _UNREAD_SOMETIMES and _is_read(element)):
+    for element in [*document.find_all("dialog"), *document.find_all("object")]:
+        if element.attr("open") is None:
             element.extract()
     write_out_images(document)
     layout = Layout(hrefs=[""], url=url)
@@ -204,15 +198,6 @@ def lay_out(document: Document, url: str = "", *, menus: bool = False) -> Layout
     return layout
 
 
-def _is_read(element: Element) -> bool:
-    """Return whether a script is a formula, a dialog is open, or a field is a task's checkbox."""
-    if element.tag == "input":
-        return is_task_box(element)
-    if element.tag == "script":
-        return (element.attr("type") or "").lower().startswith("math")
-    return element.attr("open") is not None
-
-
 def _cut_menus(root: Element) -> bool:
     """Remove menus and footers that are mostly links, unless the page is mostly such."""
     menus: dict[Element, int] = {}
@@ -250,8 +235,8 @@ def _likely_menus(root: Element, menus: Container[Element]) -> Iterator[tuple[El
         below = [child for element in level for child in element if type(child) is Element and child.tag not in INLINE]
         level = []
         for element in below[: max(0, _MAX_NAMES - name_count)]:
-            name = f"{element.tag} {element.attr('class')} {element.attr('id')}".lower()
-            if _MENU_NAME.search(name) is not None and element.find("h1") is None:
+            name = f"{element.tag} {element.attr('class')} {element.attr('id')}".lower().replace("footnote", "")
+            if any(map(name.__contains__, _MENU_WORDS)) and element.find("h1") is None:
                 yield element, _NAME_SHARE
             if element not in menus:
                 level.append(element)

@@ -65,13 +65,13 @@ class Lexicon:
     """The first two words of a block, in lower case; one word and a space for the first word alone."""
     groups: Mapping[str, int]
     """Parts of names that suggest an element's purpose; see `group_of`."""
-    parts: Mapping[str, int] = field(init=False, repr=False)
-    """Both values of each part of a name: the one from `names`, plus 256 times its bits from `groups`."""
+    parts: Mapping[str, tuple[int, int]] = field(init=False, repr=False)
+    """Both values of each part of a name: its bits from `groups`, and the one from `names`; -1 at the end of names."""
 
     def __post_init__(self) -> None:
         words = {*self.groups, *self.names}
-        parts = {word: self.groups.get(word, 0) << 8 | self.names.get(word, NEUTRAL) for word in words}
-        object.__setattr__(self, "parts", parts)
+        parts = {word: (self.groups.get(word, 0), self.names.get(word, NEUTRAL)) for word in words}
+        object.__setattr__(self, "parts", {**parts, _END_OF_NAMES: (-1, NEUTRAL)})
 
     def judge(self, names: Sequence[str]) -> list[tuple[int, int, int]]:
         """Return for each text of names its bits from `groups`, and the worst and the best of its words.
@@ -80,16 +80,15 @@ class Lexicon:
         """
         verdicts = []
         mask, worst, best = 0, NEUTRAL, NEUTRAL
-        part_of = self.parts.get
         lines = [name if name == name.lower() else " ".join(split_name(name)) for name in names]
         text = " \n ".join([line.replace("\n", " ") for line in lines])
-        for word in text.encode("ascii", "replace").translate(_LETTERS).decode().split():
-            if word == _END_OF_NAMES:
+        words = text.encode("ascii", "replace").translate(_LETTERS).decode().split()
+        for bits, value in filter(None, map(self.parts.get, words)):  # most words are unknown
+            if bits < 0:
                 verdicts.append((mask, worst, best))
                 mask, worst, best = 0, NEUTRAL, NEUTRAL
-            elif (part := part_of(word)) is not None:
-                mask |= part >> 8
-                value = part & 255
+            else:
+                mask |= bits
                 if value < worst:
                     worst = value
                 elif value > best:
