@@ -91,7 +91,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         reading.encoding.detect: name_of
         reading.extract: one_line
         reading.main_content.page_parts: named
-        reading.main_content.text_features: beginning first_words group_of
+        reading.main_content.text_features: beginning
         reading.metadata.dates: iso_date other_label
         reading.metadata.page_metadata: is_name is_site
         reading.passages.excerpts: wants_links

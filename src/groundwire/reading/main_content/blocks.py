@@ -51,7 +51,6 @@ ten of the remaining blocks, and one in five thousand of the words of the main c
 _OUTER_LEVELS: Final = 5  # levels
 _MAX_NAMES: Final = 150  # elements whose names are examined
 _MAX_MENUS_SHARE: Final = 0.9  # share of a page's text; larger menus are the purpose of the page
-_WEIGHED_AT_ONCE: Final = 10_000  # characters
 _TINY: Final = 200  # characters of a whole page; too short to select from, and a notice counts in full
 _MAX_WEIGHED: Final = 2_000_000  # characters; nested elements are weighed repeatedly
 
@@ -213,7 +212,7 @@ def _cut_menus(root: Element) -> bool:
         if _weight(*links) >= share * size:
             menus[menu] = size
     outer = [menu for menu in menus if not any(around in menus for around in menu.ancestors)]
-    if not outer or not _outweighs(root, sum(menus[menu] for menu in outer)):
+    if not outer or sum(menus[menu] for menu in outer) >= _MAX_MENUS_SHARE * _weight(root):
         return False
     for menu in outer:
         menu.decompose()
@@ -241,16 +240,6 @@ def _likely_menus(root: Element, menus: Container[Element]) -> Iterator[tuple[El
             if element not in menus:
                 level.append(element)
         name_count += len(below)
-
-
-def _outweighs(element: Element, size: int) -> bool:
-    """Return whether the weight of an element exceeds a size, computing no more than necessary."""
-    text, weight = element.text, 0
-    for start in range(0, len(text), _WEIGHED_AT_ONCE):
-        weight += _length(text[start : start + _WEIGHED_AT_ONCE])
-        if _MAX_MENUS_SHARE * weight > size:
-            return True
-    return False
 
 
 def _weight(*elements: Element) -> int:
