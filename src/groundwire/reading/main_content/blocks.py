@@ -6,6 +6,7 @@ entry. A single tree walk finds all blocks in document order, with their block-l
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
@@ -41,10 +42,9 @@ _MENU_SHARE: Final = 0.7
 _FOOTER_SHARE: Final = 0.4
 """The share of links from which a menu or a footer has nothing else. On the development pages these hold three in
 ten of all blocks, and one in a thousand of the words of the main content."""
-_MENU_WORDS: Final = (
-    "menu", "nav", "foot", "header", "masthead", "topbar", "toolbar", "breadcrumb", "dropdown", "flyout", "drawer",
-    "pagin", "share", "social", "aside",
-)  # fmt: skip
+_MENU_NAME: Final = re.compile(
+    "menu|nav|foot(?!note)|header|masthead|topbar|toolbar|breadcrumb|dropdown|flyout|drawer|pagin|share|social|aside"
+)
 _NAME_SHARE: Final = 0.6
 """The same for an element only named like a menu, if it is at the edge of the page and has no main heading: one in
 ten of the remaining blocks, and one in five thousand of the words of the main content."""
@@ -234,8 +234,8 @@ def _likely_menus(root: Element, menus: Container[Element]) -> Iterator[tuple[El
         below = [child for element in level for child in element if type(child) is Element and child.tag not in INLINE]
         level = []
         for element in below[: max(0, _MAX_NAMES - name_count)]:
-            name = f"{element.tag} {element.attr('class')} {element.attr('id')}".lower().replace("footnote", "")
-            if any(map(name.__contains__, _MENU_WORDS)) and element.find("h1") is None:
+            name = f"{element.tag} {element.attr('class')} {element.attr('id')}".lower()
+            if _MENU_NAME.search(name) is not None and element.find("h1") is None:
                 yield element, _NAME_SHARE
             if element not in menus:
                 level.append(element)
