@@ -241,6 +241,12 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         ),
         (*PROSE, "date ", "posted: 4 ", "<time>1</time>", "| by Jo ", "a, "),
     ),
+    "reading.metadata.titles.read_title": Growing(
+        lambda text: module("reading.metadata.titles").read_title(
+            module("reading.html.semantics").parse_page(text), text, text, {"og:title": text}, [], "Town News", URL
+        ),
+        (*PROSE, "<h1>a</h1>", "a | ", "a - "),
+    ),
     "reading.block_pages.empty_shell.is_shell": Growing(
         lambda text: module("reading.block_pages.empty_shell").is_shell(text, text), HTML
     ),
