@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 
 from groundwire.reading.main_content.blocks import Layout
-from groundwire.reading.main_content.text_features import Lexicon, first_words, group_of, split_name
+from groundwire.reading.main_content.text_features import GROUPS, Lexicon, beginning, split_name
 
 __all__ = ["Votes", "build_lexicon", "collect_votes"]
 
@@ -16,6 +17,20 @@ _MIN_SITES = (3, 4)
 _SHRINK = 3.0
 _UNIT = 28  # steps for one unit of the logarithm of the odds
 _WEAK = (10, 14)  # steps from neutral under which a word is not worth keeping
+_KEYWORDS = re.compile(
+    r"(?P<nav>nav|menu|breadcrumb|toolbar|pagin)"
+    r"|(?P<foot>foot|copyright|sidebar|rail)"
+    r"|(?P<related>relat|recommend|popular|trending|teaser|promo|advert|sponsor|newsletter|subscri|share|social|^ads?$)"
+    r"|(?P<consent>cookie|consent|gdpr|modal|popup|overlay|banner)"
+    r"|(?P<byline>meta|byline|author|^date|timestamp|^tags?$)"
+    r"|(?P<caption>caption|figure|gallery|carousel|slider)"
+    r"|(?P<comment>comment|disqus|respond|reply|review)"
+    r"|(?P<thread>thread|topic|forum|message|answer|question|^posts?$|^replies$)"
+    r"|(?P<article>article|entry|story|prose|markdown|paragraph|content|^(?:text|body|copy)$)"
+    r"|(?P<product>product|price|spec|descri|detail|sku|variant)"
+    r"|(?P<listing>result|item|card|grid|tile|list)"
+)
+_BITS = {name: 1 << bit for bit, name in enumerate(GROUPS)}
 
 
 def collect_votes(layout: Layout, names: Sequence[str], shares: Sequence[float], words: Sequence[float]) -> Votes:
@@ -41,7 +56,7 @@ def collect_votes(layout: Layout, names: Sequence[str], shares: Sequence[float],
         text = layout.texts[block]
         weight = math.sqrt(words[block])
         keys: list[tuple[int, str, float]] = [(0, name, weight) for name in known]
-        keys += [(1, key, 1.0) for key in first_words(text)]
+        keys += [(1, key, 1.0) for key in _first_words(text)]
         for table, key, part in keys:
             entry = tables[table][key]
             entry[0] += part * shares[block]
@@ -86,6 +101,20 @@ def build_lexicon(votes: Iterable[tuple[str, Votes]]) -> Lexicon:
     groups = {
         name: group
         for name, seen in sorted(sites_of.items())
-        if len(seen) >= _MIN_SITES[0] and (group := group_of(name))
+        if len(seen) >= _MIN_SITES[0] and (group := _group_of(name))
     }
     return Lexicon(tables[0], tables[1], groups)
+
+
+def _group_of(word: str) -> int:
+    """Return the purpose suggested by a part of a name: a bit for each of `GROUPS`."""
+    mask = 0
+    for match in _KEYWORDS.finditer(word):
+        mask |= _BITS[match.lastgroup or ""]
+    return mask
+
+
+def _first_words(text: str) -> tuple[str, str]:
+    """Return the keys of a block's first word and of its first two words, in lower case."""
+    first, space, tail = beginning(text).lower().partition(" ")
+    return first + " ", f"{first} {tail.partition(' ')[0]}" if space else first

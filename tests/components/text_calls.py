@@ -190,7 +190,9 @@ def stated(text: str) -> object:
 
     markup = f"<ul itemprop=recipeIngredient><li>{text}</ul>"
     thing = {"@type": "Recipe", "recipeIngredient": [text], "recipeInstructions": text}
-    return module("reading.main_content.stated_content").stated_content([thing], parse(markup))
+    return module("reading.main_content.stated_content").stated_content(
+        [thing], module("reading.html.semantics").marked_elements(parse(markup))
+    )
 
 
 def wording(text: str) -> object:

@@ -91,7 +91,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         reading.encoding.detect: name_of
         reading.extract: one_line
         reading.main_content.page_parts: named
-        reading.main_content.text_features: beginning first_words group_of
+        reading.main_content.text_features: beginning
         reading.metadata.dates: iso_date other_label
         reading.metadata.page_metadata: is_name is_site
         reading.passages.excerpts: wants_links
@@ -224,7 +224,10 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     ),
     "reading.block_pages.empty_shell.later_parts": Growing(
         lambda text: module("reading.block_pages.empty_shell").later_parts(
-            module("reading.html.semantics").parse_page(text), text, text
+            page := module("reading.html.semantics").parse_page(text),
+            module("reading.html.semantics").marked_elements(page),
+            text,
+            text,
         ),
         (*HTML, "loading ", "loading\n", "load more "),
     ),
@@ -237,6 +240,12 @@ _OTHERS: Final[Mapping[str, Growing]] = {
             "date\nauthor",
         ),
         (*PROSE, "date ", "posted: 4 ", "<time>1</time>", "| by Jo ", "a, "),
+    ),
+    "reading.metadata.titles.read_title": Growing(
+        lambda text: module("reading.metadata.titles").read_title(
+            module("reading.html.semantics").parse_page(text), text, text, {"og:title": text}, [], "Town News", URL
+        ),
+        (*PROSE, "<h1>a</h1>", "a | ", "a - "),
     ),
     "reading.block_pages.empty_shell.is_shell": Growing(
         lambda text: module("reading.block_pages.empty_shell").is_shell(text, text), HTML

@@ -16,7 +16,7 @@ from turbohtml import Element
 from components.work import growths
 from groundwire.models.validators import PAGE_PARTS
 from groundwire.reading.extract import extract
-from groundwire.reading.html.semantics import parse_page
+from groundwire.reading.html.semantics import marked_elements, parse_page
 from groundwire.reading.main_content.blocks import Layout, lay_out
 from groundwire.reading.main_content.boxes import _BOX_NAME, _STEMS
 from groundwire.reading.main_content.classifier import KINDS, Forest, Model, load_model
@@ -835,7 +835,7 @@ _RECIPE = """{"@type": "Recipe", "recipeIngredient": ["200 g rye flour", ["Salt"
 def test_the_ingredients_and_steps_that_structured_data_state_are_kept(markup: str, kept: str) -> None:
     source = f'<script type="application/ld+json">{_RECIPE}</script><body>{FILLER}{markup}'
     document = parse_page(source)
-    stated = stated_content(things(document), document)
+    stated = stated_content(things(document), marked_elements(document))
     layout = lay_out(document)
     layout.stated = stated
     assert apply("stated content", layout, [True] + [False] * len(kept)) == [True, *(sign == "1" for sign in kept)]
@@ -848,7 +848,7 @@ def test_stated_answers_are_kept_but_on_the_page_of_a_product(kind: str, kept: b
     markup = f"<body>{FILLER}<p>It leaves at ten, or at eleven.</p>"
     document = parse_page(markup)
     layout = lay_out(document)
-    layout.stated = stated_content([asked], document)
+    layout.stated = stated_content([asked], marked_elements(document))
     assert apply("stated content", layout, [True, False], kind) == [True, kept]
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from components.work import growth
 from groundwire.reading.extract import extract
+from groundwire.reading.html.semantics import marked_elements
 from groundwire.reading.metadata.dates import iso_date
 from groundwire.reading.metadata.embedded_json import things
 from groundwire.reading.metadata.page_metadata import Metadata, read_metadata, read_metas
@@ -27,14 +28,15 @@ def read(html: str) -> Metadata:
 
 
 def metadata_of(document: turbohtml.Document) -> Metadata:
-    return read_metadata(document, URL, read_metas(document), things(document))
+    return read_metadata(document, marked_elements(document), URL, read_metas(document), things(document))
 
 
 def title(html: str) -> str:
     document = turbohtml.parse(html)
     entitled, metas, found = title_element(document), read_metas(document), things(document)
     drop_unseen(document)
-    return read_title(document, entitled, metas, found, read_metadata(document, URL, metas, found).site or "", URL)
+    text, site = "\n".join(document.stripped_strings), read_metadata(document, [], URL, metas, found).site or ""
+    return read_title(document, text, entitled, metas, found, site, URL)
 
 
 def ld(*things: object) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import unicodedata
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +19,7 @@ from groundwire.reading.html.limits import fit, trim
 from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_controls, strip_invisible
 
 if TYPE_CHECKING:
-    from turbohtml import Document, Element, Text
+    from turbohtml import Element, Text
 
     from groundwire.reading.main_content.classifier import Model
 
@@ -44,7 +45,13 @@ def extract(
         only if it has scripts and all its text is menus.
     """
     from groundwire.reading.block_pages.empty_shell import has_program, later_parts
-    from groundwire.reading.html.semantics import apply_roles, drop_shortcodes, may_have_shortcodes, parse_page
+    from groundwire.reading.html.semantics import (
+        apply_roles,
+        drop_shortcodes,
+        marked_elements,
+        may_have_shortcodes,
+        parse_page,
+    )
     from groundwire.reading.main_content.page_type import read_hints
     from groundwire.reading.main_content.select import MENUS_ONLY, select_main
     from groundwire.reading.main_content.stated_content import stated_content
@@ -59,9 +66,10 @@ def extract(
     markup, cut = fit(strip_controls(html, plain=plain))
     document = parse_page(markup)
     cut = trim(document) or cut
-    _show_addresses(document)
+    marked = marked_elements(document)
+    _show_addresses(marked)
     metas, json_things = read_metas(document), things(document)
-    metadata, entitled = read_metadata(document, url, metas, json_things), title_element(document)
+    metadata, entitled = read_metadata(document, marked, url, metas, json_things), title_element(document)
     hints = read_hints(json_things, metas, url)
     base = document.base_url(url) if document.find("base") is not None else url
     scripted, programmed = document.find("script") is not None, has_program(document, 1)
@@ -71,10 +79,10 @@ def extract(
     if body is not None and may_have_shortcodes(text):
         drop_shortcodes(document)
         text = "\n".join(body.stripped_strings)
-    title = read_title(document, entitled, metas, json_things, metadata.site or "", url)
-    later = later_parts(document, text, markup) if programmed else ()
+    title = read_title(document, text, entitled, metas, json_things, metadata.site or "", url)
+    later = later_parts(document, marked, text, markup) if programmed else ()
     byline = read_byline(document, text, metadata, title, removed.class_names)
-    stated = stated_content(json_things, document)
+    stated = stated_content(json_things, marked)
     chosen = select_main(document, model, hints, url=url, title=title, stated=stated, parts=parts)
     apply_roles(chosen.root)
     warnings: tuple[str, ...]
@@ -105,18 +113,15 @@ def extract(
     )
 
 
-def _show_addresses(document: Document) -> None:
+def _show_addresses(marked: Sequence[Element]) -> None:
     """Write out the mail addresses that Cloudflare hides from robots; to people, a script of its own shows them."""
-    for element in document.select("[data-cfemail]"):
-        try:
-            key, *hidden = bytes.fromhex(element.attr("data-cfemail") or "")
-            address = bytes(key ^ byte for byte in hidden).decode()
-        except ValueError:
-            continue
-        if "@" in address and address.isprintable():
-            element.set_text(address)
-    for link in document.select('a[href*="/cdn-cgi/l/email-protection"]'):
-        link.attrs.pop("href", None)  # like the address of any mail, it is no page
+    for element in marked:
+        if code := element.attr("data-cfemail"):
+            with suppress(ValueError):
+                key, *hidden = bytes.fromhex(code)
+                address = bytes(key ^ byte for byte in hidden).decode()
+                if "@" in address and address.isprintable():
+                    element.set_text(address)
 
 
 def _omissions(content: str, root: Element, described: Sequence[tuple[Text, Text]]) -> tuple[str, ...]:
@@ -155,14 +160,14 @@ def fragment_to_markdown(
         drop: A CSS selector. Matching elements are left out and not counted.
     """
     from groundwire.reading.html.math import image_formula
-    from groundwire.reading.html.semantics import parse_page
+    from groundwire.reading.html.semantics import marked_elements, parse_page
     from groundwire.reading.markdown.serializer import to_markdown
     from groundwire.reading.visibility.visible import drop_unseen
 
     markup, cut = fit(strip_controls(markup))
     document = parse_page(markup)
     removed["cut"] += trim(document) or cut
-    _show_addresses(document)
+    _show_addresses(marked_elements(document))
     removed["hidden"] += sum(drop_unseen(document).counts.values())
     root = document.select_one(pick) if pick else document.find("body")
     if root is None:

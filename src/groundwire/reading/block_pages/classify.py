@@ -41,7 +41,7 @@ from groundwire.reading.block_pages.signatures import (
     VENDORS,
     PageSentences,
 )
-from groundwire.reading.text.sanitize import lower, lower_ascii
+from groundwire.reading.text.sanitize import lower, lower_ascii, occurrences
 
 __all__ = ["HELD_OFF", "SHELL", "BlockKind", "SoftBlock", "known_wall", "page_remarks", "soft_block"]
 
@@ -139,6 +139,9 @@ _CAPTCHA = re.compile(
 _CAPTCHA_MARKS: Final = ("captcha", "turnstile", "altcha", "cap-widget", "arkoselabs", "geetest")
 """Substrings of lower-case markup that `_CAPTCHA` needs."""
 _SCRIPT = re.compile(r"<script\b", re.IGNORECASE)
+_SCRIPT_NAMES: Final = ("java", "جافا", "자바")
+"""The beginning of the name of JavaScript, one of which is in each match of `JAVASCRIPT`."""
+_AROUND: Final = 60  # characters; such a match has at most 40 before the name and after it
 _BUTTON = re.compile(
     r"<button\b[^>]{0,500}>([^<>]{1,60})<|<input\b[^>]{0,500}\bvalue\s*=\s*[\"']([^\"'<>]{1,60})", re.IGNORECASE
 )
@@ -265,9 +268,15 @@ def _block_by_text(page: PageSentences, url: str, markup: str, lowered: str) -> 
         return SoftBlock(kind="browser check", name="a check of the browser")
     if page.is_titled(REFUSED) and page.other_words() <= _FEW_WORDS:
         return SoftBlock(kind="refusal", name="a refusal")
-    if page.words <= _TINY_PAGE and _SCRIPT.search(markup) and JAVASCRIPT.search(lower(markup)):
+    if page.words <= _TINY_PAGE and _SCRIPT.search(markup) and _requires_scripts(lower(markup)):
         return SHELL
     return None
+
+
+def _requires_scripts(markup: str) -> bool:
+    """Return whether markup, in lower case, says that a page requires scripts, looking only around their name."""
+    places = (place for name in _SCRIPT_NAMES for place in occurrences(markup, name))
+    return any(JAVASCRIPT.search(markup, max(0, place - _AROUND), place + _AROUND) for place in places)
 
 
 def _wants_consent(page: PageSentences, markup: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import islice
 from typing import Final
 
@@ -108,11 +109,12 @@ def is_shell(markup: str, content: str) -> bool:
     return words == 0 and (body is None or body.select_one(_VISIBLE_CONTENT) is None or _has_empty_root(document))
 
 
-def later_parts(document: Document, text: str, markup: str) -> tuple[str, ...]:
+def later_parts(document: Document, marked: Sequence[Element], text: str, markup: str) -> tuple[str, ...]:
     """Return the warnings for a page with content whose scripts load more of it.
 
     Args:
         document: The page, without invisible parts: most boxes are hidden until they are needed.
+        marked: The elements that are marked as waiting boxes, and others; some may have been removed.
         text: Its texts, a line each.
         markup: Its HTML.
     """
@@ -121,7 +123,7 @@ def later_parts(document: Document, text: str, markup: str) -> tuple[str, ...]:
     waits = any(
         more is None and _MAY_WAIT.match(" ".join(text[start : start + _MAX_WAIT].split())) for start, more in lines
     )
-    if (waits and _has_box(document)) or _is_busy(document):
+    if (waits and _has_box(document)) or _is_busy(marked):
         warnings.append(LOADS_PARTS)
     if any(more for _, more in lines):
         buttons = document.select(_BUTTONS)
@@ -153,9 +155,9 @@ def _has_box(document: Document) -> bool:
     return False
 
 
-def _is_busy(document: Document) -> bool:
+def _is_busy(marked: Sequence[Element]) -> bool:
     """Return whether a page has an empty box in its content that a script marks as waiting."""
-    busy = document.select("[aria-busy=true]")
+    busy = (element for element in marked if element.attr("aria-busy") == "true" and element.closest("html"))
     return any(not element.text.strip() and not _is_beside(element) for element in islice(busy, _MAX_ROOTS))
 
 

@@ -194,9 +194,12 @@ def is_written_out(element: Element) -> bool:
 
 def image_formula(image: Element) -> str:
     """Return the TeX of a formula image, or "" for any other image."""
+    return _image_formula(image, drawn=_is_drawn(image))
+
+
+def _image_formula(image: Element, *, drawn: bool) -> str:
     alt = (image.attr("alt") or "").strip()
     source, classes = (image.attr("src") or "")[:_MAX_FORMULA], image.attr("class") or ""
-    drawn = _is_service(source)
     if drawn and (not alt or _TEX_SIGN.search(alt) is None) and (tex := _in_url(source)):
         return tex
     if not alt or len(alt) > _MAX_FORMULA:
@@ -211,7 +214,9 @@ def image_formula(image: Element) -> str:
     return _tidy(_unless_prose(alt))
 
 
-def _is_service(source: str) -> bool:
+def _is_drawn(image: Element) -> bool:
+    """Return whether an image is from a service that draws formulas."""
+    source = (image.attr("src") or "")[:_MAX_FORMULA]
     if source.startswith("data:") or not any(map(source.__contains__, _SERVICE_WORDS)):
         return False
     return _SERVICE_URL.search(source) is not None
@@ -281,9 +286,10 @@ def _source(element: Element) -> str:
 def write_out_images(document: Document) -> None:
     """Replace formula images by MathJax 2 scripts, so that a formula counts as text; unreadable ones by `UNREAD`."""
     for image in document.find_all("img"):
-        if tex := image_formula(image):
+        drawn = _is_drawn(image)
+        if tex := _image_formula(image, drawn=drawn):
             image.replace_with(_script(tex, block=_is_block(image)))
-        elif _is_service((image.attr("src") or "")[:_MAX_FORMULA]):
+        elif drawn:
             image.replace_with(Text(UNREAD))
 
 

@@ -20,6 +20,7 @@ __all__ = [
     "is_labeled",
     "is_source",
     "is_task_box",
+    "marked_elements",
     "may_have_shortcodes",
     "mend_comments",
     "parse_page",
@@ -54,6 +55,22 @@ def parse_page(markup: str) -> Document:
         for element in fallbacks:
             element.tag = "div"
     return document
+
+
+_MARKS: Final = (
+    '[itemprop*="date"], [itemprop="author"], [rel="author"], [itemprop^="recipeI"], [data-cfemail], [aria-busy="true"]'
+)
+
+
+def marked_elements(document: Document) -> list[Element]:
+    """Return the elements that are marked as dates, authors, parts of recipes, hidden addresses, or waiting boxes.
+
+    Few are: searching a page is what takes time, so it is done once for all of these.
+
+    Args:
+        document: The page.
+    """
+    return document.select(_MARKS)
 
 
 def _parse(markup: str) -> Document:

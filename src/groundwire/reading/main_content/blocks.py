@@ -14,7 +14,6 @@ from typing import Final
 from turbohtml import Document, Element, Node, Text
 
 from groundwire.reading.html.math import write_out_images
-from groundwire.reading.html.semantics import is_task_box
 
 __all__ = ["HEADINGS", "INLINE", "Layout", "is_tiny", "lay_out"]
 
@@ -32,12 +31,6 @@ INLINE: Final = frozenset(
     }
 )  # fmt: skip
 """Elements that do not interrupt a run of text. Unknown names count as blocks, as custom elements do."""
-
-_UNREAD_TAGS: Final = (
-    "style", "noscript", "template", "iframe", "select", "option", "optgroup", "textarea", "canvas", "object", "embed",
-    "audio", "video", "datalist", "frame", "frameset", "meta", "link", "title", "head", "progress", "meter",
-)  # fmt: skip
-_UNREAD_SOMETIMES: Final = ("script", "dialog", "input")
 
 _SHIFT: Final = 20
 _LINK: Final = (1 << _SHIFT) - 1
@@ -58,7 +51,6 @@ ten of the remaining blocks, and one in five thousand of the words of the main c
 _OUTER_LEVELS: Final = 5  # levels
 _MAX_NAMES: Final = 150  # elements whose names are examined
 _MAX_MENUS_SHARE: Final = 0.9  # share of a page's text; larger menus are the purpose of the page
-_WEIGHED_AT_ONCE: Final = 10_000  # characters
 _TINY: Final = 200  # characters of a whole page; too short to select from, and a notice counts in full
 _MAX_WEIGHED: Final = 2_000_000  # characters; nested elements are weighed repeatedly
 
@@ -110,15 +102,16 @@ def is_tiny(layout: Layout) -> bool:
 
 
 def lay_out(document: Document, url: str = "", *, menus: bool = False) -> Layout:
-    """Return the blocks of a document, after removing what is never displayed (scripts, form fields).
+    """Return the blocks of a document.
 
     Args:
-        document: A parsed page, modified in place.
+        document: A page without what is never displayed, modified in place; closed dialogs, which a click may open,
+            and what stands for objects are removed.
         url: Its URL.
         menus: Whether menus that are mostly links are blocks, too.
     """
-    for element in list(document.iter_elements((*_UNREAD_TAGS, *_UNREAD_SOMETIMES))):
-        if not (element.tag in _UNREAD_SOMETIMES and _is_read(element)):
+    for element in [*document.find_all("dialog"), *document.find_all("object")]:
+        if element.attr("open") is None:
             element.extract()
     write_out_images(document)
     layout = Layout(hrefs=[""], url=url)
@@ -204,15 +197,6 @@ def lay_out(document: Document, url: str = "", *, menus: bool = False) -> Layout
     return layout
 
 
-def _is_read(element: Element) -> bool:
-    """Return whether a script is a formula, a dialog is open, or a field is a task's checkbox."""
-    if element.tag == "input":
-        return is_task_box(element)
-    if element.tag == "script":
-        return (element.attr("type") or "").lower().startswith("math")
-    return element.attr("open") is not None
-
-
 def _cut_menus(root: Element) -> bool:
     """Remove menus and footers that are mostly links, unless the page is mostly such."""
     menus: dict[Element, int] = {}
@@ -228,7 +212,7 @@ def _cut_menus(root: Element) -> bool:
         if _weight(*links) >= share * size:
             menus[menu] = size
     outer = [menu for menu in menus if not any(around in menus for around in menu.ancestors)]
-    if not outer or not _outweighs(root, sum(menus[menu] for menu in outer)):
+    if not outer or sum(menus[menu] for menu in outer) >= _MAX_MENUS_SHARE * _weight(root):
         return False
     for menu in outer:
         menu.decompose()
@@ -256,16 +240,6 @@ def _likely_menus(root: Element, menus: Container[Element]) -> Iterator[tuple[El
             if element not in menus:
                 level.append(element)
         name_count += len(below)
-
-
-def _outweighs(element: Element, size: int) -> bool:
-    """Return whether the weight of an element exceeds a size, computing no more than necessary."""
-    text, weight = element.text, 0
-    for start in range(0, len(text), _WEIGHED_AT_ONCE):
-        weight += _length(text[start : start + _WEIGHED_AT_ONCE])
-        if _MAX_MENUS_SHARE * weight > size:
-            return True
-    return False
 
 
 def _weight(*elements: Element) -> int:

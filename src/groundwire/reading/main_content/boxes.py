@@ -36,7 +36,14 @@ _ENDS_OF_TEXT: Final = (".", ",", ";", "…", "。")
 
 
 def _boxes(page: PageBlocks) -> Mapping[int, list[int]]:
-    """Return the blocks of each box, by the number of its element; the innermost box counts."""
+    """Return the blocks of each box, by the number of its element, which are looked for once."""
+    if page.boxes is None:
+        page.boxes = _find_boxes(page)
+    return page.boxes
+
+
+def _find_boxes(page: PageBlocks) -> Mapping[int, list[int]]:
+    """Return the blocks of each box; the innermost box counts."""
     layout, names = page.layout, page.verdict.names
     called = {name for name in page.index.having(_STEMS) if _BOX_NAME.search(name) is not None}
     inside: dict[int, list[int]] = {}

@@ -52,6 +52,8 @@ class PageBlocks:
     """The names of the elements, to be searched for parts of them."""
     writers: list[int] | None = None
     """The blocks that name the writer of a post, once they have been looked for."""
+    boxes: Mapping[int, list[int]] | None = None
+    """The blocks of each box with a note, by the number of its element, once they have been looked for."""
 
     def __post_init__(self) -> None:
         self.index = NameIndex(self.verdict.names)

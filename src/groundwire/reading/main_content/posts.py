@@ -214,8 +214,10 @@ def story_link(page: PageBlocks) -> Iterator[int]:
     layout, title = page.layout, page.layout.title.casefold()
     site = _site(layout.url)
     for number, pieces in layout.targets.items():
+        if not title.startswith(layout.texts[number][0].casefold()):  # most links
+            continue
         text, (link, size), below = layout.texts[number].casefold(), pieces[0], number + 1
-        is_title = _MIN_STORY <= len(text) <= size + 40 and title[:_MIN_STORY] and title.startswith(text[:size])
+        is_title = _MIN_STORY <= len(text) <= size + 40 and title.startswith(text[:size])
         if is_title and _site(layout.hrefs[link]) not in ("", site):
             yield number
             if below < len(layout.texts) and _tells_time(layout.texts[below]):

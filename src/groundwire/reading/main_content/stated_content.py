@@ -11,7 +11,7 @@ from html import unescape
 from itertools import chain, islice
 from typing import Final
 
-from turbohtml import Document
+from turbohtml import Element
 
 from groundwire.reading.main_content.page_blocks import PageBlocks
 from groundwire.reading.main_content.page_type import all_things
@@ -21,7 +21,6 @@ __all__ = ["stated_blocks", "stated_content"]
 
 _PROPERTIES: Final = ("recipeIngredient", "recipeInstructions")
 _STEPS: Final = frozenset({"HowToStep", "HowToDirection", "HowToSection", "HowToTip"})
-_MICRODATA: Final = ",".join(f'[itemprop="{name}"], [itemprop="{name}"] li' for name in _PROPERTIES)
 _MAX_STATED: Final = 100_000  # characters of all stated texts
 _MAX_BLOCKS: Final = 2_000
 _MIN_PART: Final = 20  # letters and digits of a part of a stated text; fewer have to be all of it
@@ -31,21 +30,22 @@ _TAG: Final = re.compile(r"<[^<>]{0,500}>")
 _SIGNS: Final = re.compile(r"[\W_]+")
 
 
-def stated_content(things: Sequence[Thing], document: Document) -> list[str]:
+def stated_content(things: Sequence[Thing], marked: Sequence[Element]) -> list[str]:
     """Return the letters and digits of each text that a page states as content, case-folded.
 
     Args:
         things: The top-level objects of its JSON-LD.
-        document: The page.
+        marked: The elements that are marked as parts of recipes, and others; some may have been removed.
     """
     values: list[object] = []
     for kinds, place, thing in all_things(things):
         values.extend(thing.get(name) for name in _PROPERTIES)
         if not kinds.isdisjoint(_STEPS) or place == "acceptedAnswer":
             values.extend((thing.get("name"), thing.get("text")))
-    marked = document.select(_MICRODATA) if document.select('[itemprop^="recipeI"]') else ()
+    parts = [element for element in marked if element.attr("itemprop") in _PROPERTIES and element.closest("html")]
+    shown = chain.from_iterable((part, *part.find_all("li")) for part in parts)
     texts, room = list[str](), _MAX_STATED
-    for value in chain(_flat(values), (element.text for element in islice(marked, _MAX_BLOCKS))):
+    for value in chain(_flat(values), (element.text for element in islice(shown, _MAX_BLOCKS))):
         texts.append(_letters(_TAG.sub(" ", unescape(value[:room]))))
         room -= len(value)
         if room <= 0:

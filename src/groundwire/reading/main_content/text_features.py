@@ -20,8 +20,6 @@ __all__ = [
     "NameIndex",
     "Wording",
     "beginning",
-    "first_words",
-    "group_of",
     "names_of",
     "read_wording",
     "split_name",
@@ -32,20 +30,6 @@ GROUPS: Final = (
     "nav", "foot", "related", "consent", "byline", "caption", "comment", "thread", "article", "product", "listing",
 )  # fmt: skip
 """The purposes that a name can suggest."""
-_KEYWORDS: Final = re.compile(
-    r"(?P<nav>nav|menu|breadcrumb|toolbar|pagin)"
-    r"|(?P<foot>foot|copyright|sidebar|rail)"
-    r"|(?P<related>relat|recommend|popular|trending|teaser|promo|advert|sponsor|newsletter|subscri|share|social|^ads?$)"
-    r"|(?P<consent>cookie|consent|gdpr|modal|popup|overlay|banner)"
-    r"|(?P<byline>meta|byline|author|^date|timestamp|^tags?$)"
-    r"|(?P<caption>caption|figure|gallery|carousel|slider)"
-    r"|(?P<comment>comment|disqus|respond|reply|review)"
-    r"|(?P<thread>thread|topic|forum|message|answer|question|^posts?$|^replies$)"
-    r"|(?P<article>article|entry|story|prose|markdown|paragraph|content|^(?:text|body|copy)$)"
-    r"|(?P<product>product|price|spec|descri|detail|sku|variant)"
-    r"|(?P<listing>result|item|card|grid|tile|list)"
-)
-_BITS: Final[Mapping[str, int]] = {name: 1 << bit for bit, name in enumerate(GROUPS)}
 _WORDS: Final = re.compile(r"[A-Z]?[a-z]{2,}|[A-Z]{2,}")
 _END_OF_NAMES: Final = "."
 _LETTERS: Final = bytes(code if 97 <= code <= 122 else ord(_END_OF_NAMES) if code == 10 else 32 for code in range(256))
@@ -64,14 +48,14 @@ class Lexicon:
     openings: Mapping[str, int]
     """The first two words of a block, in lower case; one word and a space for the first word alone."""
     groups: Mapping[str, int]
-    """Parts of names that suggest an element's purpose; see `group_of`."""
-    parts: Mapping[str, int] = field(init=False, repr=False)
-    """Both values of each part of a name: the one from `names`, plus 256 times its bits from `groups`."""
+    """The purposes that parts of names suggest: a bit for each of `GROUPS`."""
+    parts: Mapping[str, tuple[int, int]] = field(init=False, repr=False)
+    """Both values of each part of a name: its bits from `groups`, and the one from `names`; -1 at the end of names."""
 
     def __post_init__(self) -> None:
         words = {*self.groups, *self.names}
-        parts = {word: self.groups.get(word, 0) << 8 | self.names.get(word, NEUTRAL) for word in words}
-        object.__setattr__(self, "parts", parts)
+        parts = {word: (self.groups.get(word, 0), self.names.get(word, NEUTRAL)) for word in words}
+        object.__setattr__(self, "parts", {**parts, _END_OF_NAMES: (-1, NEUTRAL)})
 
     def judge(self, names: Sequence[str]) -> list[tuple[int, int, int]]:
         """Return for each text of names its bits from `groups`, and the worst and the best of its words.
@@ -80,16 +64,15 @@ class Lexicon:
         """
         verdicts = []
         mask, worst, best = 0, NEUTRAL, NEUTRAL
-        part_of = self.parts.get
         lines = [name if name == name.lower() else " ".join(split_name(name)) for name in names]
         text = " \n ".join([line.replace("\n", " ") for line in lines])
-        for word in text.encode("ascii", "replace").translate(_LETTERS).decode().split():
-            if word == _END_OF_NAMES:
+        words = text.encode("ascii", "replace").translate(_LETTERS).decode().split()
+        for bits, value in filter(None, map(self.parts.get, words)):  # most words are unknown
+            if bits < 0:
                 verdicts.append((mask, worst, best))
                 mask, worst, best = 0, NEUTRAL, NEUTRAL
-            elif (part := part_of(word)) is not None:
-                mask |= part >> 8
-                value = part & 255
+            else:
+                mask |= bits
                 if value < worst:
                     worst = value
                 elif value > best:
@@ -102,23 +85,9 @@ def split_name(name: str) -> list[str]:
     return [word.lower() for word in _WORDS.findall(name)]
 
 
-def group_of(word: str) -> int:
-    """Return the purpose suggested by a part of a name: a bit for each of `GROUPS`."""
-    mask = 0
-    for match in _KEYWORDS.finditer(word):
-        mask |= _BITS[match.lastgroup or ""]
-    return mask
-
-
 def beginning(text: str) -> str:
     """Return the part of a block that its first words are taken from: all of a short one."""
     return text if len(text) < SHORT else text[:_BEGINNING]
-
-
-def first_words(text: str) -> tuple[str, str]:
-    """Return the keys of a block's first word and of its first two words, in lower case."""
-    first, space, tail = beginning(text).lower().partition(" ")
-    return first + " ", f"{first} {tail.partition(' ')[0]}" if space else first
 
 
 def names_of(layout: Layout, blocks: Sequence[int] | None = None) -> list[str]:

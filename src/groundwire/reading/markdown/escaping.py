@@ -112,6 +112,8 @@ def fence(code: str, language: str = "") -> str:
 
 _MAX_ADDRESS: Final = 8_192  # characters; servers reject longer URLs
 _MAX_BASE: Final = 2_000  # characters; each relative link repeats them
+_HIDDEN_MAIL: Final = "/cdn-cgi/l/email-protection"
+"""The path for a mail address that Cloudflare hides; like the address of any mail, it is no page."""
 _REMOVED_FROM_URLS: Final = re.compile(r"[\t\n\r]")  # as in https://url.spec.whatwg.org/#concept-basic-url-parser
 _UNFIT_IN_URLS: Final = re.compile(r"[\x00-\x20\x7f-\xa0<>\\|`]|&(?=#?\w{1,31};)")
 _MAY_BE_UNFIT: Final = re.compile(r"[\x00-\x20\x7f-\xa0<>\\|`&]")
@@ -151,7 +153,7 @@ class Links:
         reference = reference.strip("\x00\x0b\x0c \t\n\r")
         if not reference.isprintable():
             reference = _REMOVED_FROM_URLS.sub("", reference)
-        if not reference or len(reference) > _MAX_ADDRESS:
+        if not reference or len(reference) > _MAX_ADDRESS or _HIDDEN_MAIL in reference:
             return ""
         if reference[:8].lower().startswith(("http://", "https://")):
             address = reference

@@ -42,6 +42,7 @@ _FIRST_STRINGS: Final = 5  # of an element that may begin with a number
 _MAX_SIBLINGS: Final = 200
 _INLINE: Final = frozenset({"span", "sup", "b", "i", "em", "strong", "a", "small", "code"})
 _SIDENOTES: Final = "span.sidenote, span.marginnote, span.footnoteContent, span.footnote-content"
+_MAY_HAVE_NOTES: Final = f'sup, a[href*="#"], [data-definition], {_SIDENOTES}'
 _ANCHORS: Final = 'a[id], a[name], a[href*="ref"], span[id], sup[id]'
 _LABEL: Final = re.compile(r"\[?\s*([\w*\u2020\u2021.-]{1,20}(?: \d{1,4})?)\s*\]?")
 _BACK_ARROWS: Final = frozenset("\u21a9\u2191^\u2b06\u21b5\u2934\u23ce\u21e7\u2912")
@@ -67,6 +68,8 @@ def footnotes(root: Element) -> dict[str, str]:
     Args:
         root: The element to serialize.
     """
+    if root.select_one(_MAY_HAVE_NOTES) is None:  # as most pages
+        return {}
     _link_notes(root)
     labels = _marked_notes(root)
     plain = _plain_marks(root, labels)

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
+from itertools import islice
 from typing import Final
 from urllib.parse import parse_qsl, urlsplit
 
@@ -105,7 +106,6 @@ _MODIFIED_NAMES: Final = (
 )  # fmt: skip
 _DATE_NAME: Final = re.compile(r"(?:^|[.:_-])(?:pub(?:lish(?:ed)?|lication)?[._-]?(?:date|time|on)|date)$")
 """Ends of other names of a day of publication."""
-_MARKED_SELECTOR: Final = '[itemprop*="date"], [itemprop="author"], [rel="author"]'
 _WORK_SELECTOR: Final = (
     'article, main, [itemtype$="Article"], [itemtype$="Posting"], [itemtype$="Question"], [itemtype$="Recipe"],'
     ' [itemtype$="VideoObject"]'
@@ -159,7 +159,9 @@ class Metadata:
     """Its type: of schema.org, such as `NewsArticle` or `Product`, else of the Open Graph."""
 
 
-def read_metadata(document: Document, url: str, metas: dict[str, str], graph: list[Thing]) -> Metadata:
+def read_metadata(
+    document: Document, marked: list[Element], url: str, metas: dict[str, str], graph: list[Thing]
+) -> Metadata:
     """Read metadata from JSON-LD, `<meta>`, microdata and `<time>`; the title is not; see `read_title`.
 
     Nothing is guessed: a date is returned only if the page marks it as its own. Does not modify the tree and never
@@ -167,12 +169,12 @@ def read_metadata(document: Document, url: str, metas: dict[str, str], graph: li
 
     Args:
         document: The page, before anything is removed.
+        marked: The result of `groundwire.reading.html.semantics.marked_elements`.
         url: Its URL.
         metas: The result of `read_metas`.
         graph: The result of `groundwire.reading.metadata.embedded_json.things`.
     """
     thing, kind = main_thing(graph, url)
-    marked = document.select(_MARKED_SELECTOR)  # in a single search, which takes as long as everything else here
     sites = (
         metas.get("og:site_name"),
         name_of(thing.get("publisher"), graph) if thing.get("publisher") else None,
@@ -216,7 +218,8 @@ def _site_in_title(document: Document, url: str) -> str | None:
         return None
     names = {bared(label) for label in (address.hostname or "").removeprefix("www.").split(".")[:-1]}
     front = {f"{scheme}//{address.netloc}" for scheme in ("", "http:", "https:")}
-    for link in document.select("a[href]")[:_MAX_LINKS]:
+    links = (link for link in document.find_all("a") if link.attr("href") is not None)
+    for link in islice(links, _MAX_LINKS):
         href = (link.attr("href") or "").strip()
         if href == "/" or href.removesuffix("/") in front:
             names.add(bared(link.text[:100]))

@@ -38,7 +38,7 @@ _FRONT_TITLES: Final = frozenset({"home", "homepage", "startseite", "accueil", "
 
 
 def read_title(
-    document: Document, entitled: str, metas: dict[str, str], graph: list[Thing], site: str, url: str
+    document: Document, text: str, entitled: str, metas: dict[str, str], graph: list[Thing], site: str, url: str
 ) -> str:
     """Return a page's title without the site name, and only if it is visible too.
 
@@ -53,6 +53,7 @@ def read_title(
 
     Args:
         document: The page, without invisible parts.
+        text: Its texts, a line each.
         entitled: The text of its `<title>`.
         metas: The result of `read_metas`.
         graph: The result of `groundwire.reading.metadata.embedded_json.things`.
@@ -71,7 +72,7 @@ def read_title(
     site_parts = set() if is_section else {bared(part) for part in (*shorter, *parts[1:][-1:])} - bare_titles
     own_titles = {bared(names.strip(title)) for title in titles}
     every, headings = _top_headings(document, own_titles, site_parts, names)
-    page = _PageText(document, [entitled, *every])
+    page = _PageText(text, [entitled, *every])
     if names.begin(entitled):
         return names.strip(entitled)
     if own := _own_heading(headings, [entitled, *titles], parts):
@@ -242,8 +243,8 @@ class _SiteNames:
 class _PageText:
     """Checks whether a text is visible on a page."""
 
-    def __init__(self, document: Document, titles: list[str]) -> None:
-        self._document = document
+    def __init__(self, text: str, titles: list[str]) -> None:
+        self._text = text[:_MAX_TEXT]
         self._titles = [bared(title) for title in titles]
 
     def has(self, text: str) -> bool:
@@ -264,11 +265,6 @@ class _PageText:
     def shows(self, text: str) -> bool:
         """Return whether a text is on the page, beside its titles."""
         return text in self._text or bared(text) in self._bare_text
-
-    @cached_property
-    def _text(self) -> str:
-        root = self._document.root
-        return root.text[:_MAX_TEXT] if root is not None else ""
 
     @cached_property
     def _bare_text(self) -> str:
