@@ -48,7 +48,7 @@ class AnswerStream:
 
     @property
     def text(self) -> str:
-        """The text of the completed parts."""
+        """The text of the completed parts; with the Responses API, all are completed when the stream is closed."""
         return self._builder.text
 
     @property
