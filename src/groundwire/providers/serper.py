@@ -12,7 +12,7 @@ from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
 from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, day, objects, result, text_or_empty, value_at
-from groundwire.providers.query_mapping import Mapped, with_site_operators
+from groundwire.providers.query_mapping import Mapped
 from groundwire.transport import Response
 
 __all__ = ["SerperOptions", "SerperSearchProvider"]
@@ -67,15 +67,9 @@ class SerperSearchProvider(SearchApiProvider):
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
-        text, warning = with_site_operators(query, filters)
-        mapped = Mapped(
-            {"q": text, "num": min(limit, _MAX_RESULTS)}, path="/news" if self._options.kind == "news" else None
-        )
-        if warning:
-            mapped.warnings.append(f"{self.name}: {warning}")
-            mapped.applied |= {
-                field: "post_filter" for field in ("allowed_domains", "blocked_domains") if getattr(filters, field)
-            }
+        path = "/news" if self._options.kind == "news" else None
+        mapped = Mapped({"q": query, "num": min(limit, _MAX_RESULTS)}, path=path)
+        mapped.add_sites(filters, self.name)
         if filters.page > 1:
             mapped.values["page"] = filters.page
         if tbs := mapped.google_dates(filters, self.today):
