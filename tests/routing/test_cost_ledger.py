@@ -17,11 +17,10 @@ from groundwire.errors import (
     RateLimited,
     UnexpectedResponse,
 )
-from groundwire.models import NO_FILTERS, Attempt, Filters, Query, Results, SearchResult, Strategy
+from groundwire.models import NO_FILTERS, Filters, Query, Results, SearchResult, Strategy
 from groundwire.providers import Capabilities
 from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.budget import Limits, SessionBudget
-from groundwire.routing.calls import AttemptLog
 from groundwire.routing.cost_ledger import CostLedger, micro
 from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.storage.memory import MemoryStore
@@ -292,12 +291,3 @@ async def test_a_cost_that_nothing_was_charged_for_is_added() -> None:
     assert late == []
     ledger.add(0.002)
     assert late == [2_000], "after the end of the call it is passed on"
-
-
-def test_attempts_are_kept_in_the_order_in_which_they_ended() -> None:
-    first, second, third = (Attempt(provider=name, outcome="ok") for name in "abc")
-    log = AttemptLog()
-    assert not log.entries
-    log.add(first)
-    log.add(second, third)
-    assert log.entries == (first, second, third)

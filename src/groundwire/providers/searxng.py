@@ -102,7 +102,7 @@ class SearXngSearchProvider(SearchApiProvider):
         """Distinguish an instance without JSON from one that blocks the client: `/config` ignores the formats."""
         if error.status == 403:
             with suppress(ProviderError):
-                reply = await self.ask("GET", "/config", lambda reply: reply, deadline=deadline)
+                reply = await self.ask(Mapped({}), lambda reply: reply, method="GET", path="/config", deadline=deadline)
                 if reply.status == 200 and reply.media_type == "application/json":
                     fix = "Add json to search.formats in its settings.yml"
                     return ProviderUnsupported(self.name, "the instance does not answer in JSON", status=403, fix=fix)
@@ -135,7 +135,6 @@ def _row(item: dict[str, Any], name: str) -> SearchResult | None:
         snippet=item.get("content"),
         date=text_or_empty(item.get("publishedDate")) or item.get("pubdate"),
         score=item.get("score"),
-        read_date=str,
     )
 
 

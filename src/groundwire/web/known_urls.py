@@ -16,6 +16,7 @@ from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from html import unescape
 from typing import Final, Literal
+from weakref import WeakValueDictionary
 
 from groundwire.errors import BlockedUnknown
 from groundwire.routing.budget import SessionBudget
@@ -49,7 +50,7 @@ class KnownUrls:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._owner = secrets.token_hex(8)
-        self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # of keys in use
 
     async def note(self, session: SessionBudget, origin: Origin, urls: Iterable[WebUrl]) -> None:
         """Add URLs.
@@ -99,22 +100,15 @@ class KnownUrls:
     @asynccontextmanager
     async def _locked(self, key: str) -> AsyncGenerator[None]:
         """Hold the lock on a key for the block; after waiting two seconds for other processes, continue without it."""
-        lock, users = self._locks.get(key, (asyncio.Lock(), 0))
-        self._locks[key] = (lock, users + 1)
-        try:
-            async with lock:
-                for _ in range(_MAX_LEASE_TRIES):
-                    if await self._store.lease(key, owner=self._owner, ttl=_LEASE_SECONDS):
-                        break
-                    await asyncio.sleep(_LEASE_POLL_SECONDS)
-                try:
-                    yield
-                finally:
-                    await self._store.release(key, owner=self._owner)
-        finally:
-            lock, users = self._locks.pop(key)
-            if users > 1:
-                self._locks[key] = (lock, users - 1)
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            for _ in range(_MAX_LEASE_TRIES):
+                if await self._store.lease(key, owner=self._owner, ttl=_LEASE_SECONDS):
+                    break
+                await asyncio.sleep(_LEASE_POLL_SECONDS)
+            try:
+                yield
+            finally:
+                await self._store.release(key, owner=self._owner)
 
     async def _load(self, key: str) -> list[bytes]:
         entry = await self._store.get(key)

@@ -328,7 +328,7 @@ def _remaining_room(room: TextBudget, content: str, times: int) -> TextBudget:
 def _record(call: PageCall, started: float, end: Page | BaseException) -> PageDone:
     """Return the event for call listeners; `end` is the page, or the exception."""
     page = end if isinstance(end, Page) else None
-    attempts = call.attempts.entries
+    attempts = tuple(call.attempts)
     url = url_or_none(call.address)
     return PageDone(
         session=call.budget.session,

@@ -237,7 +237,7 @@ def _record(call: SearchCall, started: float, end: SearchResponse | BaseExceptio
     """
     response = end if isinstance(end, SearchResponse) else None  # one without results is false, but an answer
     cached = response is not None and response.cached
-    attempts = () if cached else call.attempts.entries
+    attempts = () if cached else tuple(call.attempts)
     budget = call.budget.state()
     return SearchDone(
         session=call.budget.session,
