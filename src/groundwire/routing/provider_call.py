@@ -98,6 +98,7 @@ class ProviderCaller:
         try:
             if self._store is not None and (refused := await take_of_day(self._store, provider)):
                 self.limiter.release(provider)
+                call.ledger.correct(price, 0.0)
                 return AttemptResult(make_attempt(provider.name, "quota", refused))
             if self._notice is not None:
                 await self._notice.before(provider)
