@@ -105,3 +105,5 @@ class PageCall(_Call):
     """The folders below which the address may be that of a local file."""
     url: WebUrl = field(init=False)
     """The URL, once the guard has allowed it."""
+    from_text: bool = False
+    """Whether the session knows the address only from the text of a page."""

@@ -205,7 +205,7 @@ class Router:
                 )
             results.append(item)
         answers = [item for item in results if item.rows]
-        results += [AttemptResult(cooldown.attempt) for cooldown in order.skipped]
+        results += map(AttemptResult, order.skipped)
         if not answers:
             return HedgeResult(results=results)
         merged = AttemptResult(

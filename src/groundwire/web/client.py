@@ -58,7 +58,7 @@ if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.web.open_page import OpenPageFlow
     from groundwire.web.page_batch import PageBatch
     from groundwire.web.search import SearchFlow
-    from groundwire.web.session_sources import CitedPages
+    from groundwire.web.session_sources import SessionSources
     from groundwire.web.site_map import SiteMap
 
 __all__ = ["Web"]
@@ -148,7 +148,7 @@ class Web:
             cassette=cassette,
             resolver=resolver,
         )
-        self.skipped: tuple[str, ...] = self._resources.skipped
+        self.skipped: tuple[str, ...] = self._resources.setup.skipped
         """Why configured providers are not used, a sentence each."""
         self.search_flow: SearchFlow = self._resources.search_flow
         """What searches for this view."""
@@ -825,7 +825,7 @@ class Web:
     @property
     def missing_key(self) -> MissingKey | None:
         """The key to ask the user for, of a provider that they chose."""
-        return self._resources.missing_key
+        return self._resources.setup.missing_key
 
     close = aclose
 
@@ -840,16 +840,15 @@ class Web:
         view.__dict__.update(self.__dict__, _is_view=True)
         return view
 
-    def _cited(self) -> CitedPages:
-        from groundwire.web.session_sources import CitedPages
-
+    def _cited(self) -> SessionSources:
+        """Return the sources of sessions, or raise an error if they are not stored."""
         if self._resources.closed:
             raise _closed()
         if self._resources.sources is None:
             raise InvalidRequest(
                 "session.citations", "is call, so nothing is remembered", "Set it to session to check answers."
             )
-        return CitedPages(sources=self._resources.sources, archive=self._resources.archive)
+        return self._resources.sources
 
     def _search_flow(self, sources: Sequence[SearchSource]) -> SearchFlow:
         """Return what searches the sources of a call for this view."""

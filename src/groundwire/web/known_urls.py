@@ -69,28 +69,21 @@ class KnownUrls:
             remaining = [digest for digest in old if digest not in digests] + list(digests)
             await self._store.set(key, b"".join(remaining[-_MAX_DIGESTS[origin] :]), fresh=_LIFE_SECONDS)
 
-    async def admit(self, session: SessionBudget, url: WebUrl) -> WebUrl:
-        """Return a URL known to the session, without an unknown fragment.
+    async def admit(self, session: SessionBudget, url: WebUrl) -> tuple[WebUrl, Origin]:
+        """Return a URL known to the session, without an unknown fragment, and the most trusted of its origins.
 
         Raises:
             BlockedUnknown: the session has not seen it.
         """
-        digests: set[bytes] = set()
-        for origin in _MAX_DIGESTS:
-            digests.update(await self._load(_key(session, origin)))
-        if _digest(url.text) in digests:
-            return url
-        if _digest(url.request_text) in digests:
-            return url._replace(fragment="")
-        raise BlockedUnknown(UNKNOWN)
-
-    async def origin(self, session: SessionBudget, url: WebUrl) -> Origin | None:
-        """Return the most trusted of the places where an address came from; None where the session does not know it."""
-        digests = {_digest(url.text), _digest(url.request_text)}
-        for origin in _MAX_DIGESTS:
-            if not digests.isdisjoint(await self._load(_key(session, origin))):
-                return origin
-        return None
+        whole, plain = _digest(url.text), _digest(url.request_text)
+        known = {
+            origin: {whole, plain}.intersection(await self._load(_key(session, origin))) for origin in _MAX_DIGESTS
+        }
+        origins = [origin for origin, digests in known.items() if digests]
+        if not origins:
+            raise BlockedUnknown(UNKNOWN)
+        has_fragment = any(whole in digests for digests in known.values())
+        return url if has_fragment else url._replace(fragment=""), origins[0]
 
     async def forget(self, session: SessionBudget) -> None:
         """Delete a session's known URLs."""

@@ -221,16 +221,14 @@ class Resources:
         )
         self.known_urls: KnownUrls | None = KnownUrls(self.store) if settings.policy.open_only == "known" else None
         self.sources: SessionSources | None = (
-            SessionSources(self.store) if settings.session.citations == "session" else None
+            SessionSources(self.store, self.archive) if settings.session.citations == "session" else None
         )
         self.tasks: BackgroundTasks = BackgroundTasks()
         self.state: StateWarnings = StateWarnings(self.store, self.archive)
         self.load: LoadMonitor = LoadMonitor()
         self.scores: Scores = Scores(self.store)
         self._attempt_listener = with_listener(attempt_listener)
-        self._cache = (
-            Cache(self.store, shared=not isinstance(self.store, MemoryStore)) if settings.cache.enabled else None
-        )
+        self._cache = Cache(self.store) if settings.cache.enabled else None
         self.owned: list[object] = list(setup.providers.values())
         default_listeners = () if any(isinstance(listener, CallLog) for listener in call_listeners) else (CallLog(),)
         self._listeners = CallListeners((*default_listeners, self.scores, *call_listeners))
@@ -245,19 +243,10 @@ class Resources:
             call_listeners=self._listeners,
             state=self.state,
         )
-        self._setup, self._read_providers = setup, read_providers
+        self.setup: ProviderSetup = setup
+        self._read_providers = read_providers
         if read_providers is not None or settings.read.providers != ("local",) or settings.providers.get("local"):
             _ = self.pages  # what is wrong with readers is said at once, and the usual one is never wrong
-
-    @property
-    def skipped(self) -> tuple[str, ...]:
-        """Why providers of the settings are not used, a sentence each."""
-        return self._setup.skipped
-
-    @property
-    def missing_key(self) -> MissingKey | None:
-        """The key to ask the user for."""
-        return self._setup.missing_key
 
     @cached_property
     def politeness(self) -> Politeness:
@@ -274,7 +263,7 @@ class Resources:
         from groundwire.reading.readers import Readers
         from groundwire.web.open_page import OpenPageFlow, make_site_readers
 
-        settings, setup, before = self.settings, self._setup, set(self._setup.providers)
+        settings, setup, before = self.settings, self.setup, set(self.setup.providers)
         readers = cast("list[ReadProvider]", setup.make("read", self._read_providers, settings.read.providers))
         self.owned += [provider for name, provider in setup.providers.items() if name not in before]
         self.clients.pages.gate = self.politeness

@@ -131,7 +131,7 @@ def _links(kind: _SiteKind, documents: Sequence[ContentFile]) -> str:
 
 
 def _described(document: ContentFile, url: str, day: str) -> dict[str, object]:
-    """Return what a page says of itself as JSON-LD (https://schema.org/Article)."""
+    """Return the metadata of a page as JSON-LD (https://schema.org/Article)."""
     return {
         "@context": "https://schema.org",
         "@type": "Article",
