@@ -62,6 +62,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ("Cache.aclose", "if grace_seconds >= 0:"),
             ("Cache.aclose", "if grace_seconds > (-1):"),
             ("Cache.aclose", "async def aclose(self, *, grace_seconds: float = (-1.0)) -> None:"),
+            ("Cache._wait_for_turn", "if not self._shared: => if False:"),
         )
     ),
     (

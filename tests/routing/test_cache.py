@@ -835,12 +835,17 @@ def test_who_comes_while_an_answer_is_stored_gets_it_if_it_is_kept(life: CacheTt
     assert run_virtually(run()) == ["v1", "v1" if life == LIFE else "v2"]
 
 
-async def test_a_value_that_was_stored_since_the_lookup_is_not_loaded_again(clock: Clock) -> None:
+@pytest.mark.parametrize("shared", [True, False])
+async def test_a_value_that_was_stored_since_the_lookup_is_not_loaded_again(clock: Clock, shared: bool) -> None:
     store, source = Watched(MemoryStore(clock=clock)), Source()
-    cache = Cache(store, clock=clock)
+    cache = Cache(store, clock=clock, shared=shared)
     look = cache.lookup("k")
-    look.answers = (None, False)
-    await warm(store, clock, source, 1)
+    look.answers = (None, False) if shared else (None,)
+    if shared:
+        await warm(store, clock, source, 1)
+    else:  # only this cache stores values
+        await source.ask(cache)
+        clock.now += 1
     assert await source.ask(cache, look=look) == CacheResult("v1", cached=True, age=1.0)
     await cache.aclose()
 

@@ -74,11 +74,15 @@ class Cache:
         clock: The time in seconds since the epoch, the store's own.
         lease: Seconds for which a loading process excludes others, renewed while it lives; if it is killed, the others
             continue after that time.
+        shared: Whether the store is shared, so that leases are needed.
     """
 
-    def __init__(self, store: Store, *, clock: Callable[[], float] = time.time, lease: float = 3.0) -> None:
+    def __init__(
+        self, store: Store, *, clock: Callable[[], float] = time.time, lease: float = 3.0, shared: bool = True
+    ) -> None:
         self.store = store
         """The store of values and leases."""
+        self._shared = shared
         self._name = secrets.token_hex(8)
         self._numbers = itertools.count()
         # Leases for loads, which share one owner in the store, and their tenants.
@@ -94,12 +98,14 @@ class Cache:
 
     def lookup(self, key: str) -> Lookup:
         """Return the store operations before a call: read the value, else take the lease to load it."""
-        return Lookup((Get(key, ends=True), Lease(f"load:{key}", self._name, self._ttl)), next(self._numbers))
+        get = Get(key, ends=True)
+        lease = (Lease(f"load:{key}", self._name, self._ttl),) if self._shared else ()
+        return Lookup((get, *lease), next(self._numbers))
 
     def abandon(self, key: str) -> None:
         """Release the lease that a lookup may have taken for a call that has failed since."""
         lease = f"load:{key}"
-        if lease not in self._lease_users:
+        if self._shared and lease not in self._lease_users:
             self._tasks.start(self._ask(self.store.release(lease, owner=self._name), None))
 
     async def get_or_load(
@@ -220,6 +226,10 @@ class Cache:
         self, job: _Job[_T], lease: str, deadline: Deadline, expired: bool
     ) -> CacheResult[_T] | None:
         """Return None if this process may load, or the value loaded by another process."""
+        if not self._shared:
+            # What was loaded since the lookup, this process has loaded itself.
+            is_newer = self._load_ends.get(job.key, -1) >= job.look.since
+            return await self._loaded_elsewhere(job, expired) if is_newer else None
         pause = _FIRST_POLL
         while not await self._lease(lease, self._name, self._ttl):
             if deadline.passed:

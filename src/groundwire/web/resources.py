@@ -228,7 +228,8 @@ class Resources:
         self.load: LoadMonitor = LoadMonitor()
         self.scores: Scores = Scores(self.store)
         self._attempt_listener = with_listener(attempt_listener)
-        self._cache = Cache(self.store) if settings.cache.enabled else None
+        shared = not isinstance(self.store, MemoryStore)
+        self._cache = Cache(self.store, shared=shared) if settings.cache.enabled else None
         self.owned: list[object] = list(setup.providers.values())
         default_listeners = () if any(isinstance(listener, CallLog) for listener in call_listeners) else (CallLog(),)
         self._listeners = CallListeners((*default_listeners, self.scores, *call_listeners))
