@@ -2,7 +2,7 @@
 
 Each round is a process of its own that searches without a pause, eight searches at a time: every one is counted in a
 shared session, priced, cached, and its results archived; beside them pages are archived one after the other. It
-acknowledges a search on its standard output when `Web.search` has returned, and a page when `Archive.add` has. After
+acknowledges a search on its standard output when `Web.search` has returned, and a page when `Archive.flush` has. After
 some acknowledgements, among them two searches and a page, and milliseconds, both drawn by lot, it is killed. Then both
 files must pass SQLite's `integrity_check` and its foreign-key check, open through our own code, hold every acknowledged
 page, and have counted every acknowledged search, in numbers and in money. `torn` are the rounds in which something was
@@ -92,7 +92,9 @@ async def write(folder: Path, archive: str, number: int) -> None:
         async def keep() -> None:
             for page in count():
                 url = f"https://pages.example/{number}/{page}"
-                if await beside.add(Page(url=url, title=f"Page {page}", content=f"page {page} " * 1_500), owner=LOCAL):
+                beside.remember(Page(url=url, title=f"Page {page}", content=f"page {page} " * 1_500), owner=LOCAL)
+                await beside.flush()
+                if not beside.problem:
                     _say(url)
 
         await asyncio.gather(*(search() for _ in range(SEARCHING)), keep())

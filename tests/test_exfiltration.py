@@ -324,7 +324,7 @@ class TestKnownUrls:
         except (InvalidRequest, BlockedByPolicy):
             return
         try:
-            opened = await known.admit(SESSION, changed)
+            opened, _ = await known.admit(SESSION, changed)
         except BlockedUnknown:
             assert changed.request_text != url.request_text
             return
@@ -338,8 +338,8 @@ class TestKnownUrls:
         links = [parse_url(f"https://a.example/{n}") for n in range(25_000)]
         for start in range(0, len(links), 5_000):
             await known.note(SESSION, "pages", links[start : start + 5_000])
-        assert await known.admit(SESSION, given_url) == given_url
-        assert await known.admit(SESSION, links[-1]) == links[-1]
+        assert await known.admit(SESSION, given_url) == (given_url, "user")
+        assert await known.admit(SESSION, links[-1]) == (links[-1], "pages")
         with pytest.raises(BlockedUnknown):
             await known.admit(SESSION, links[0])
 
@@ -351,6 +351,6 @@ class TestKnownUrls:
         await asyncio.gather(*(both[n % 2].note(SESSION, "pages", [url]) for n, url in enumerate(urls)))
         for known in both:
             for url in urls:
-                assert await known.admit(SESSION, url) == url
+                assert await known.admit(SESSION, url) == (url, "pages")
         for store in stores:
             await store.aclose()

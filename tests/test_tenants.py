@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from components.archiving import add
 from components.stored_keys import stored_keys
 from groundwire import AllProvidersFailed, Settings, Web
 from groundwire.errors import GroundwireError
@@ -81,7 +82,7 @@ class TestArchive:
         archive = Archive(tmp_path / "archive.db")
         row = SearchResult(title="Reciprocal rank fusion", url="https://a.example/", snippet="It merges lists.")
         response = SearchResponse(query="project quokka", results=(row,), provider="searxng")
-        await archive.add(response, owner=Owner(session="a"))
+        await add(archive, response, owner=Owner(session="a"))
         assert await archive.search("quokka", viewer=Owner(session="a"))
         assert not await archive.search("quokka", viewer=LOCAL)
         assert not await archive.search("quokka project of nobody", viewer=LOCAL)
@@ -95,8 +96,8 @@ class TestArchive:
         owners = (LOCAL, Owner(session="a"), Owner(tenant="a"), Owner(tenant="b"))
         for number, owner in enumerate(owners):
             page = Page(url=f"https://a.example/?q={number}", content=f"Words of number {number}.")
-            assert await archive.add(page, owner=owner)
-            assert await archive.add(Page(url="https://a.example/same", content=f"Own {number}."), owner=owner)
+            assert await add(archive, page, owner=owner)
+            assert await add(archive, Page(url="https://a.example/same", content=f"Own {number}."), owner=owner)
         assert (await archive.statistics(viewer=OPERATOR)).pages == 8
         for number, owner in enumerate(owners):
             for other in range(len(owners)):
@@ -116,7 +117,7 @@ class TestArchive:
     async def test_an_archive_of_another_version_is_left_alone(self, tmp_path: Path) -> None:
         path = tmp_path / "archive.db"
         archive = Archive(path)
-        await archive.add(Page(url="https://a.example/one", content="Whales sing."), owner=LOCAL)
+        await add(archive, Page(url="https://a.example/one", content="Whales sing."), owner=LOCAL)
         await archive.aclose()
         with closing(sqlite3.connect(path)) as db:
             db.execute("update archive_about set version = 1")
@@ -212,7 +213,6 @@ async def test_what_a_service_quotes_of_one_query_is_not_shown_to_others(
         (Archive.get_page, "viewer"),
         (Archive.list, "viewer"),
         (Archive.statistics, "viewer"),
-        (Archive.add, "owner"),
         (Archive.remember, "owner"),
         (Cache.get_or_load, "owner"),
         (SessionSources.content, "owner"),

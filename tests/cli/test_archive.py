@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from components.archiving import add
 from groundwire.cli import group
 from groundwire.models import Page, SearchResponse, SearchResult
 from groundwire.safety.tenancy import LOCAL
@@ -30,11 +31,11 @@ def file(terminal: Terminal) -> Path:
 
     async def fill() -> None:
         archive = Archive(path, clock=SEEN.timestamp)
-        await archive.add(
-            Page(url="https://a.example/one", title="A page", content="Whales \x1b[31msing."), owner=LOCAL
+        await add(
+            archive, Page(url="https://a.example/one", title="A page", content="Whales \x1b[31msing."), owner=LOCAL
         )
         row = SearchResult(title="A row", url="https://b.example/", snippet="Dolphins.", published="2026-11-01")
-        await archive.add(SearchResponse(query="swimmers", results=(row,), provider="searxng"), owner=LOCAL)
+        await add(archive, SearchResponse(query="swimmers", results=(row,), provider="searxng"), owner=LOCAL)
         await archive.aclose()
 
     asyncio.run(fill())

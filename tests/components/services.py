@@ -147,6 +147,6 @@ def sent(service: EmulatedServer) -> dict[str, Any]:
     return body
 
 
-async def posted(provider: ApiProvider, path: str, body: object) -> Any:
+async def posted(provider: ApiProvider, path: str, body: dict[str, Any]) -> Any:
     """Return the JSON value with which a provider's service answers a body, as it came."""
-    return await provider.ask("POST", path, Response.json, json_body=body, deadline=None)
+    return await provider.ask(Mapped(body), Response.json, method="POST", path=path, deadline=None)

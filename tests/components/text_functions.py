@@ -84,8 +84,9 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
     PROSE: """
         citations.verify.language_data: fold language_of
         citations.segmentation: quotes_of squeezed
-        providers.http_parsing: any_date day
+        providers.http_parsing: day
         storage.archive.fts: joined split
+        transport.http_date: http_date
         reading.block_pages.empty_shell: word_count
         reading.text.sanitize: bared lower lower_ascii
         reading.encoding.detect: name_of

@@ -9,6 +9,7 @@ from typing import cast
 
 import pytest
 
+from components.archiving import add
 from components.calls import CallingRouter
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -33,7 +34,7 @@ async def archive(tmp_path: Path) -> AsyncIterator[Archive]:
     moment = [datetime(2026, 11, 18, tzinfo=UTC).timestamp()]
     made = Archive(tmp_path / "kept.db", clock=lambda: moment[0])
     row = SearchResult(title="A row", url="https://b.example/", snippet="Whales <b>sing</b>.", source="searxng")
-    await made.add(SearchResponse(query="whales", results=(row,), provider="searxng"), owner=LOCAL)
+    await add(made, SearchResponse(query="whales", results=(row,), provider="searxng"), owner=LOCAL)
     moment[0] = NOW.timestamp()
     page = Page(
         url="https://a.example/one",
@@ -44,7 +45,7 @@ async def archive(tmp_path: Path) -> AsyncIterator[Archive]:
         author="Ada Voss",
         reader="x",
     )
-    await made.add(page, owner=LOCAL)
+    await add(made, page, owner=LOCAL)
     yield made
     await made.aclose()
 

@@ -23,6 +23,7 @@ from groundwire.errors import (
 from groundwire.models import NO_FILTERS, Applied, Filters
 from groundwire.providers.base import ProviderContext
 from groundwire.providers.brave import BraveOptions, BraveSearchProvider
+from groundwire.providers.query_mapping import Mapped
 from groundwire.safety.guard import Guard
 from groundwire.settings import Settings
 from groundwire.testing import InjectedFault
@@ -53,7 +54,11 @@ class TestRecordings:
     async def test_the_emulator_answers_in_the_recorded_shape(self, recordings: Path, make: Make, kind: str) -> None:
         known = [one.body for one in recorded(recordings, "brave", f"{kind}_search__*.json")]
         ours = await make().ask(
-            "GET", f"/res/v1/{kind}/search", lambda reply: reply, params={"q": "search engines"}, deadline=None
+            Mapped({"q": "search engines"}),
+            lambda reply: reply,
+            method="GET",
+            path=f"/res/v1/{kind}/search",
+            deadline=None,
         )
         assert missing(known, ours.json()) == []
         assert len(ours.headers["X-RateLimit-Remaining"].split(", ")) == 2
@@ -64,7 +69,9 @@ class TestRecordings:
         service.rate_limited = True
         for name, key in (("error_422__01", "wrong"), ("error_429__01", "test-key")):
             [known] = recorded(recordings, "brave", f"{name}.json")
-            ours = await make(key).ask("GET", "/res/v1/web/search", lambda reply: reply, deadline=None)
+            ours = await make(key).ask(
+                Mapped({}), lambda reply: reply, method="GET", path="/res/v1/web/search", deadline=None
+            )
             assert ours.status == known.reply.status
             assert missing([known.body], ours.json()) == []
 

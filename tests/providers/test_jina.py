@@ -30,6 +30,7 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 from groundwire.providers.jina import JinaReadProvider, tokens
+from groundwire.providers.query_mapping import Mapped
 from groundwire.transport import Response
 from world import World
 from world.services.jina import Jina
@@ -75,7 +76,7 @@ class TestRecordings:
 
     async def test_the_emulator_has_the_shape_of_the_recordings(self, recordings: Path, make: Make) -> None:
         [known] = recorded(recordings, "jina_reader", "error_422__01.json")
-        ours = await make("").ask("GET", "/https://nope.invalid/", Response.json, deadline=None)
+        ours = await make("").ask(Mapped({}), Response.json, method="GET", path="/https://nope.invalid/", deadline=None)
         assert {key: type(ours[key]) for key in known.body} == {key: type(value) for key, value in known.body.items()}
 
 
@@ -270,11 +271,11 @@ class TestEmulator:
     async def test_it_answers_in_text_to_whoever_takes_text(self, world: World, make: Make) -> None:
         url = world.site("articles").page("bm25")
         for accept, kind in {"application/json": "application/json", "*/*": "text/plain"}.items():
-            headers = {"Accept": accept}
-            reply = await make("").ask("GET", f"/{url}", lambda reply: reply, headers=headers, deadline=None)
+            taking = Mapped({}, headers={"Accept": accept})
+            reply = await make("").ask(taking, lambda reply: reply, method="GET", path=f"/{url}", deadline=None)
             assert reply.media_type == kind
             assert parse_page(reply, url).title == "BM25"
-        headers = {"Accept": "text/plain"}
-        reply = await make("").ask("POST", "/", lambda reply: reply, form={"url": url}, headers=headers, deadline=None)
+        taking = Mapped({"url": url}, headers={"Accept": "text/plain"})
+        reply = await make("").ask(taking, lambda reply: reply, method="POST", path="/", deadline=None)
         assert reply.body.startswith(b"Title: BM25\n\nURL Source: ")
         assert tokens(reply) > 0

@@ -14,6 +14,7 @@ from components.services import request_of, results_of
 from groundwire.errors import AuthenticationFailed, QuotaExceeded, RateLimited, RequestRefused
 from groundwire.models import NO_FILTERS, Applied, Filters
 from groundwire.providers.kagi import KagiOptions, KagiSearchProvider
+from groundwire.providers.query_mapping import Mapped
 from groundwire.transport import Response
 from world import World
 from world.services.kagi import Kagi
@@ -29,7 +30,7 @@ class TestRecordings:
     async def test_the_emulator_answers_in_the_recorded_shape(self, recordings: Path, make: Make) -> None:
         bodies = [one.body for one in recorded(recordings, "kagi", "search__*.json")]
         ours = await make(version="v0").ask(
-            "GET", "/api/v0/search", Response.json, params={"q": "search engines"}, deadline=None
+            Mapped({"q": "search engines"}), Response.json, method="GET", path="/api/v0/search", deadline=None
         )
         for kind in (0, 1):  # pages, and related searches
             known = [body | {"data": [row for row in body["data"] if row["t"] == kind]} for body in bodies]

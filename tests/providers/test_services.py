@@ -16,6 +16,7 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 from groundwire.models import Filters
+from groundwire.providers.query_mapping import Mapped
 from world import World
 from world.bombs import bomb_fault
 
@@ -176,7 +177,9 @@ async def test_a_wrong_request_is_told_from_a_wrong_key(makes: Makes, name: str)
 
 @pytest.mark.parametrize(("name", "path", "body", "status"), REFUSED)
 async def test_an_emulator_refuses_what_its_service_refuses(
-    makes: Makes, name: str, path: str, body: object, status: int
+    makes: Makes, name: str, path: str, body: Any, status: int
 ) -> None:
     provider = makes(api_class(name))
-    assert await provider.ask("POST", path, lambda reply: reply.status, json_body=body, deadline=None) == status
+    assert (
+        await provider.ask(Mapped(body), lambda reply: reply.status, method="POST", path=path, deadline=None) == status
+    )

@@ -14,6 +14,7 @@ from components.services import Makes, api_class, offline, posted, request_of, r
 from groundwire.deadline import Deadline
 from groundwire.errors import AuthenticationFailed, PageUnavailable, QuotaExceeded, UnexpectedResponse
 from groundwire.models import Applied, Filters
+from groundwire.providers.query_mapping import Mapped
 from groundwire.providers.you import YouSearchProvider
 from groundwire.providers.you_free import YouFreeSearchProvider
 from world import World
@@ -187,7 +188,7 @@ class TestOnTheWire:
 
     async def test_the_older_way_to_ask(self, make: Make) -> None:
         params = {"query": "search ranking page", "count": "2", "include_domains": "docs.test,forum.test"}
-        assert len(await make().ask("GET", "/v1/search", parse, params=params, deadline=None)) == 2
+        assert len(await make().ask(Mapped(params), parse, method="GET", path="/v1/search", deadline=None)) == 2
 
     async def test_passages_and_licensed_data_come_where_they_are_asked_for(self, make: Make, service: You) -> None:
         usual = await make().search("reciprocal rank fusion")

@@ -17,11 +17,10 @@ from groundwire.errors import (
     RateLimited,
     UnexpectedResponse,
 )
-from groundwire.models import NO_FILTERS, Attempt, Filters, Query, Results, SearchResult, Strategy
+from groundwire.models import NO_FILTERS, Filters, Query, Results, SearchResult, Strategy
 from groundwire.providers import Capabilities
 from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.budget import Limits, SessionBudget
-from groundwire.routing.calls import AttemptLog
 from groundwire.routing.cost_ledger import CostLedger, micro
 from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.storage.memory import MemoryStore
@@ -48,6 +47,7 @@ class Paid:
         self._error = error
         self._cost = cost
         self.asked = 0
+        self.daily_searches = 0
 
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
@@ -294,10 +294,15 @@ async def test_a_cost_that_nothing_was_charged_for_is_added() -> None:
     assert late == [2_000], "after the end of the call it is passed on"
 
 
-def test_attempts_are_kept_in_the_order_in_which_they_ended() -> None:
-    first, second, third = (Attempt(provider=name, outcome="ok") for name in "abc")
-    log = AttemptLog()
-    assert not log.entries
-    log.add(first)
-    log.add(second, third)
-    assert log.entries == (first, second, third)
+@pytest.mark.req("B5")
+@virtually
+async def test_a_search_that_its_daily_limit_forbids_costs_nothing() -> None:
+    provider = Paid("first", 0.1)
+    provider.daily_searches = 1
+    desk = Desk(provider)
+    assert await desk.search() == "first"
+    with pytest.raises(AllProvidersFailed, match="searches per day are used up"):
+        await desk.search()
+    assert provider.asked == 1
+    assert await desk.spent() == pytest.approx(0.005)
+    await desk.aclose()

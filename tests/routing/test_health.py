@@ -194,11 +194,11 @@ def test_what_is_said_of_a_key_or_plan_begins_a_cooldown_of_a_minute_that_double
     for seconds in (60.0, 120.0, 240.0, 480.0, 960.0, 1_920.0, HOUR, HOUR):
         watched.fail(outcome)
         (cooldown,) = watched.order().skipped
-        assert (cooldown.provider.name, cooldown.seconds, cooldown.outcome, cooldown.reason) == (
+        assert (cooldown.provider, cooldown.retry_after, cooldown.outcome, cooldown.reason) == (
             "a",
             seconds,
             outcome,
-            "said so",
+            "not called: in cooldown (said so)",
         )
         assert watched.names() == "bc"
         standing = watched.health.provider_health("a")
@@ -264,7 +264,7 @@ def test_however_often_a_provider_fails_there_is_a_row_that_suffices() -> None:
 def test_a_cooldown_is_never_longer_than_the_provider_says(said: float, believed: float) -> None:
     watched = Watched()
     watched.note("a", watched.health.report(Attempt(provider="a", outcome="quota", retry_after=said), answered=False))
-    assert watched.order().skipped[0].seconds == believed
+    assert watched.order().skipped[0].retry_after == believed
     assert [changes["cooldown"] for _, changes in watched.told] == [believed]
 
 
@@ -282,7 +282,8 @@ def test_the_later_end_counts_with_what_was_said_about_it() -> None:
     watched.note("a", watched.health.cool_down("a", 10.0, "auth", "ten again"))
     watched.note("a", watched.health.cool_down("a", 5.0, "auth", "five"))
     (cooldown,) = watched.order().skipped
-    assert (cooldown.seconds, cooldown.outcome, cooldown.reason) == (10.0, "quota", "ten")
+    assert (cooldown.retry_after, cooldown.outcome) == (10.0, "quota")
+    assert cooldown.reason == "not called: in cooldown (ten)"
     assert len(watched.told) == 1
     watched.note("a", watched.health.cool_down("a", 11.0, "auth", "eleven"))
     assert watched.health.provider_health("a").reason == "eleven"
@@ -409,7 +410,8 @@ class TestOthers:
         watched = Watched()
         watched.hear(cooldown=2 * HOUR, reason="empty")
         (closed,) = watched.order().skipped
-        assert (closed.seconds, closed.outcome, closed.reason) == (HOUR, "quota", "empty")
+        assert (closed.retry_after, closed.outcome) == (HOUR, "quota")
+        assert closed.reason == "not called: in cooldown (empty)"
         assert watched.told == []
 
     @pytest.mark.parametrize(("said", "believed"), [(0.5, 0.5), (29.0, 29.0), (30.5, 30.0), (500.0, 30.0)])

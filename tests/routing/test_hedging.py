@@ -22,7 +22,7 @@ from groundwire.errors import (
 from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult, Strategy
 from groundwire.providers import Capabilities
 from groundwire.routing.extra_budget import ExtraBudget
-from groundwire.routing.health import Cooldown
+from groundwire.routing.health import Health
 from groundwire.routing.hedging_policy import HedgePolicy
 from groundwire.storage.memory import MemoryStore
 from world.virtual_time import run_virtually
@@ -433,8 +433,10 @@ async def test_only_so_many_losers_are_listened_to() -> None:
 
 
 def test_what_is_said_of_a_provider_in_a_cooldown() -> None:
-    cooldown = Cooldown(Timed("first", 0.1), 12.34567, "quota", "come tomorrow")
-    attempt = cooldown.attempt
+    health, first = Health(lambda: 0.0), Timed("first", 0.1)
+    health.cool_down("first", 12.34567, "quota", "come tomorrow")
+    (attempt,) = health.order([first]).skipped
     assert (attempt.provider, attempt.outcome, attempt.retry_after) == ("first", "quota", 12.346)
     assert attempt.reason == "not called: in cooldown (come tomorrow)"
-    assert not Cooldown(Timed("first", 0.1), 1.0, "quota", "").attempt.reason.endswith(")")
+    health.cool_down("first", 60.0)
+    assert not health.order([first]).skipped[0].reason.endswith(")")

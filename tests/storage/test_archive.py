@@ -15,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
+from components.archiving import add
 from components.postgres import Postgres
 from groundwire.errors import InvalidRequest
 from groundwire.fair_queue import CURRENT_TENANT
@@ -104,8 +105,8 @@ async def urls(archive: Archive, text: str, **filters: object) -> list[str]:
 
 @pytest.mark.req("B13")
 async def test_what_was_read_and_seen_is_found(archive: Archive) -> None:
-    assert await archive.add(page(published="2026-11-01"), owner=LOCAL)
-    assert await archive.add(response(row()), owner=LOCAL) == 1
+    assert await add(archive, page(published="2026-11-01"), owner=LOCAL)
+    assert await add(archive, response(row()), owner=LOCAL) == 1
     (whale,) = await archive.search("WHALES", viewer=OPERATOR)
     assert (whale.url, whale.title, whale.kind) == ("https://a.example/one", "A page", "page")
     assert whale.snippet == "Some words about whales."
@@ -121,7 +122,7 @@ async def test_a_page_comes_back_as_it_was_and_says_that_it_is_old(archive: Arch
     kept = page(
         content="# 東京 Ünïcode\n\nText.", language="ja", content_type="text/html", original_length=17, warnings=("w",)
     )
-    await archive.add(kept, owner=LOCAL)
+    await add(archive, kept, owner=LOCAL)
     got = await archive.get_page("http://a.example/one/#part", viewer=OPERATOR)
     assert got is not None
     assert got.stale
@@ -132,9 +133,9 @@ async def test_a_page_comes_back_as_it_was_and_says_that_it_is_old(archive: Arch
 
 async def test_it_outlives_the_process_and_two_may_use_it(reopened: Callable[[], Archive]) -> None:
     first, second = reopened(), reopened()
-    await first.add(page(), owner=LOCAL)
+    await add(first, page(), owner=LOCAL)
     assert await urls(second, "whales") == ["https://a.example/one"]
-    await second.add(page("https://a.example/two"), owner=LOCAL)
+    await add(second, page("https://a.example/two"), owner=LOCAL)
     assert len(await urls(first, "whales")) == 2
     await first.aclose()
     assert len(await urls(reopened(), "whales")) == 2
@@ -145,7 +146,7 @@ async def test_it_shares_a_file_with_the_store_whichever_comes_first(
 ) -> None:
     store = SqliteStore(path)
     archive = reopened()
-    await archive.add(page(), owner=LOCAL)
+    await add(archive, page(), owner=LOCAL)
     await store.set("key", b"value", fresh=60)
     entry = await store.get("key")
     assert entry is not None
@@ -155,7 +156,7 @@ async def test_it_shares_a_file_with_the_store_whichever_comes_first(
     store = SqliteStore(other)
     await store.set("key", b"value", fresh=60)
     shared = Archive(other)
-    assert await shared.add(page(), owner=LOCAL)
+    assert await add(shared, page(), owner=LOCAL)
     await shared.aclose()
     await store.aclose()
 
@@ -172,25 +173,25 @@ async def test_it_keeps_nothing_that_failed_or_is_a_copy_or_secret(archive: Arch
         page(final_url="https://a.example/?password=abc"),
         page("not an address"),
     ):
-        assert not await archive.add(refused, owner=LOCAL)
-    assert await archive.add(response(row(), cached=True), owner=LOCAL) == 0
-    assert await archive.add(response(row(), stale=True), owner=LOCAL) == 0
+        assert not await add(archive, refused, owner=LOCAL)
+    assert await add(archive, response(row(), cached=True), owner=LOCAL) == 0
+    assert await add(archive, response(row(), stale=True), owner=LOCAL) == 0
     secret = row("https://b.example/?api_key=abc")
-    assert await archive.add(response(row(source="archive"), secret, row(title="", snippet="")), owner=LOCAL) == 0
+    assert await add(archive, response(row(source="archive"), secret, row(title="", snippet="")), owner=LOCAL) == 0
     assert (await archive.statistics(viewer=OPERATOR)).size == 0
 
 
 async def test_a_query_with_a_token_is_not_kept(archive: Archive) -> None:
-    await archive.add(response(row(), query="why is ghp_" + "a1" * 18 + " refused"), owner=LOCAL)
+    await add(archive, response(row(), query="why is ghp_" + "a1" * 18 + " refused"), owner=LOCAL)
     assert await urls(archive, "refused") == []
     assert await urls(archive, "dolphins") == ["https://b.example/"]
 
 
 @pytest.mark.req("B13")
 async def test_one_entry_an_address_and_the_newest_wins(archive: Archive, clock: Clock) -> None:
-    await archive.add(page(published="2026-01-01"), owner=LOCAL)
+    await add(archive, page(published="2026-01-01"), owner=LOCAL)
     clock.time += DAY
-    await archive.add(page("http://a.example/one/#x", "Now about walruses."), owner=LOCAL)
+    await add(archive, page("http://a.example/one/#x", "Now about walruses."), owner=LOCAL)
     assert await urls(archive, "whales") == []
     (found,) = await archive.search("walruses", viewer=OPERATOR)
     assert found.published == "2026-01-01"
@@ -200,9 +201,9 @@ async def test_one_entry_an_address_and_the_newest_wins(archive: Archive, clock:
 
 async def test_a_page_that_is_cut_shorter_does_not_replace_the_whole(archive: Archive, clock: Clock) -> None:
     whole = "word " * 200 + "the end"
-    await archive.add(page(content=whole), owner=LOCAL)
+    await add(archive, page(content=whole), owner=LOCAL)
     clock.time += DAY
-    await archive.add(page(content=whole[:500], truncated=True), owner=LOCAL)
+    await add(archive, page(content=whole[:500], truncated=True), owner=LOCAL)
     got = await archive.get_page("https://a.example/one", viewer=OPERATOR)
     assert got is not None
     assert (got.content, got.truncated) == (whole, False)
@@ -210,7 +211,7 @@ async def test_a_page_that_is_cut_shorter_does_not_replace_the_whole(archive: Ar
 
 
 async def test_a_page_is_found_by_both_ends_of_a_redirect(archive: Archive) -> None:
-    await archive.add(page("https://short.example/x", final_url="https://long.example/y"), owner=LOCAL)
+    await add(archive, page("https://short.example/x", final_url="https://long.example/y"), owner=LOCAL)
     for url in ("https://short.example/x", "https://long.example/y"):
         got = await archive.get_page(url, viewer=OPERATOR)
         assert got is not None
@@ -219,9 +220,9 @@ async def test_a_page_is_found_by_both_ends_of_a_redirect(archive: Archive) -> N
 
 
 async def test_a_result_is_found_by_the_queries_that_led_to_it(archive: Archive, clock: Clock) -> None:
-    await archive.add(response(row(), query="flippered mammals"), owner=LOCAL)
+    await add(archive, response(row(), query="flippered mammals"), owner=LOCAL)
     clock.time += 1
-    await archive.add(response(row(), query="clever swimmers"), owner=LOCAL)
+    await add(archive, response(row(), query="clever swimmers"), owner=LOCAL)
     assert await urls(archive, "flippered mammals") == ["https://b.example/"]
     assert await urls(archive, "clever swimmers") == ["https://b.example/"]
     assert [found.snippet for found in await archive.search("clever", viewer=OPERATOR)] == ["A snippet about dolphins."]
@@ -237,11 +238,11 @@ async def test_a_result_of_two_searches_in_one_moment_is_found_by_both(archive: 
 
 
 async def test_an_address_that_was_seen_and_read_is_returned_once_as_a_page(archive: Archive, clock: Clock) -> None:
-    await archive.add(page(), owner=LOCAL)
+    await add(archive, page(), owner=LOCAL)
     for session in ("one", "other"):
         clock.time += 1
-        await archive.add(response(row("https://a.example/one", "Whales sing.")), owner=Owner(session=session))
-    await archive.add(response(row()), owner=LOCAL)
+        await add(archive, response(row("https://a.example/one", "Whales sing.")), owner=Owner(session=session))
+    await add(archive, response(row()), owner=LOCAL)
     assert await urls(archive, "whales") == ["https://a.example/one"]
     assert (await archive.statistics(viewer=OPERATOR)).results == 3
     rows = await archive.list(viewer=OPERATOR)
@@ -255,10 +256,10 @@ async def test_an_address_that_was_seen_and_read_is_returned_once_as_a_page(arch
 
 async def test_suggestions_are_earlier_queries_and_titles_of_the_same_owner(archive: Archive) -> None:
     tenant = Owner(tenant="a")
-    await archive.add(response(row(title="Whales of the north"), query="whale songs"), owner=tenant)
-    await archive.add(response(row("https://c.example/", title="whale songs"), query="Blue WHALES"), owner=tenant)
-    await archive.add(response(row(title="Secret whales"), query="whales of others"), owner=Owner(tenant="b"))
-    await archive.add(page("https://d.example/", title="Public whales"), owner=LOCAL)
+    await add(archive, response(row(title="Whales of the north"), query="whale songs"), owner=tenant)
+    await add(archive, response(row("https://c.example/", title="whale songs"), query="Blue WHALES"), owner=tenant)
+    await add(archive, response(row(title="Secret whales"), query="whales of others"), owner=Owner(tenant="b"))
+    await add(archive, page("https://d.example/", title="Public whales"), owner=LOCAL)
     assert await archive.suggest("wha", owner=tenant) == ["Blue WHALES", "whale songs", "Whales of the north"]
     assert await archive.suggest("whales no", owner=tenant) == ["Whales of the north"]
     assert await archive.suggest("wha", owner=tenant, limit=1) == ["Blue WHALES"]
@@ -269,11 +270,11 @@ async def test_suggestions_are_earlier_queries_and_titles_of_the_same_owner(arch
 @pytest.mark.req("B13")
 async def test_order_and_pages_of_results(archive: Archive) -> None:
     for number in range(30):
-        await archive.add(page(f"https://f.example/{number}", f"Filler text {number} without much."), owner=LOCAL)
-    await archive.add(
-        page("https://a.example/text", "It mentions sonar once among many other words here."), owner=LOCAL
+        await add(archive, page(f"https://f.example/{number}", f"Filler text {number} without much."), owner=LOCAL)
+    await add(
+        archive, page("https://a.example/text", "It mentions sonar once among many other words here."), owner=LOCAL
     )
-    await archive.add(page("https://a.example/title", "Something else.", title="Sonar"), owner=LOCAL)
+    await add(archive, page("https://a.example/title", "Something else.", title="Sonar"), owner=LOCAL)
     assert await urls(archive, "sonar") == ["https://a.example/title", "https://a.example/text"]
     second = await archive.search("sonar", limit=1, offset=1, viewer=OPERATOR)
     assert [found.url for found in second] == ["https://a.example/text"]
@@ -284,8 +285,8 @@ async def test_order_and_pages_of_results(archive: Archive) -> None:
 
 async def test_every_word_that_is_not_frequent_must_match(archive: Archive) -> None:
     whole = page("https://a.example/all", "Reciprocal rank fusion merges several lists of results.")
-    await archive.add(whole, owner=LOCAL)
-    await archive.add(page("https://a.example/half", "Rank fusion, rank fusion."), owner=LOCAL)
+    await add(archive, whole, owner=LOCAL)
+    await add(archive, page("https://a.example/half", "Rank fusion, rank fusion."), owner=LOCAL)
     for query in ("reciprocal rank fusion", "how is a list merged by the reciprocal rank", "RANKS: fusion, reciprocal"):
         assert await urls(archive, query) == ["https://a.example/all"]
     assert len(await urls(archive, "rank fusion")) == 2
@@ -310,9 +311,9 @@ async def test_every_word_that_is_not_frequent_must_match(archive: Archive) -> N
     ],
 )
 async def test_scripts_and_accents(archive: Archive, content: str, query: str) -> None:
-    await archive.add(page(content=content), owner=LOCAL)
-    await archive.add(
-        page("https://other.example/", "これは別の文章だ。 这是别的。 다른 글. Nothing of it."), owner=LOCAL
+    await add(archive, page(content=content), owner=LOCAL)
+    await add(
+        archive, page("https://other.example/", "これは別の文章だ。 这是别的。 다른 글. Nothing of it."), owner=LOCAL
     )
     found = await archive.search(query, viewer=OPERATOR)
     assert [one.url for one in found] == ["https://a.example/one"]
@@ -323,13 +324,13 @@ async def test_scripts_and_accents(archive: Archive, content: str, query: str) -
 
 
 async def test_a_phrase_of_a_dense_script_is_one(archive: Archive) -> None:
-    await archive.add(page(content="京都と東北"), owner=LOCAL)
+    await add(archive, page(content="京都と東北"), owner=LOCAL)
     assert await archive.search("東京", viewer=OPERATOR) == []
 
 
 async def test_a_word_on_every_line_of_a_log_keeps_nobody_waiting(archive: Archive) -> None:
     log = "The log begins here.\n" + "narwhal seen\n" * 40_000  # FTS5's own passage of it would take 10 s
-    await archive.add(page(content=log), owner=LOCAL)
+    await add(archive, page(content=log), owner=LOCAL)
     [found] = await archive.search("narwhal", viewer=OPERATOR)
     assert "narwhal seen narwhal" in found.snippet
     [kept] = await archive.search("log begins", viewer=OPERATOR)
@@ -338,8 +339,10 @@ async def test_a_word_on_every_line_of_a_log_keeps_nobody_waiting(archive: Archi
 
 async def test_a_snippet_is_plain_text_around_the_words(archive: Archive) -> None:
     before = "# Heading\n\n" + "Words of no interest. " * 100
-    await archive.add(
-        page(content=before + "- The **narwhal** has [one tusk](https://t.example/x).\n\n" + before), owner=LOCAL
+    await add(
+        archive,
+        page(content=before + "- The **narwhal** has [one tusk](https://t.example/x).\n\n" + before),
+        owner=LOCAL,
     )
     (found,) = await archive.search("narwhal", viewer=OPERATOR)
     assert "The narwhal has one tusk." in found.snippet
@@ -348,10 +351,10 @@ async def test_a_snippet_is_plain_text_around_the_words(archive: Archive) -> Non
 
 @pytest.mark.req("B4", "B13")
 async def test_filters(archive: Archive, clock: Clock) -> None:
-    await archive.add(page("https://www.a.example/1", published="2025-06-01"), owner=LOCAL)
-    await archive.add(page("https://b.example/2", published="2026-11-18T10:00:00Z"), owner=LOCAL)
+    await add(archive, page("https://www.a.example/1", published="2025-06-01"), owner=LOCAL)
+    await add(archive, page("https://b.example/2", published="2026-11-18T10:00:00Z"), owner=LOCAL)
     clock.time -= 60 * DAY
-    await archive.add(page("https://nota.example/3"), owner=LOCAL)
+    await add(archive, page("https://nota.example/3"), owner=LOCAL)
     clock.time += 60 * DAY
     assert len(await urls(archive, "whales")) == 3
     assert await urls(archive, "whales", allowed_domains=("a.example",)) == ["https://www.a.example/1"]
@@ -388,7 +391,7 @@ async def test_filters(archive: Archive, clock: Clock) -> None:
     ],
 )
 async def test_operators_are_words(archive: Archive, text: str) -> None:
-    await archive.add(page(content="Some words about a title OR whales NOT near."), owner=LOCAL)
+    await add(archive, page(content="Some words about a title OR whales NOT near."), owner=LOCAL)
     await archive.search(text, viewer=OPERATOR)
     assert not archive.problem
 
@@ -402,7 +405,7 @@ async def test_any_text_may_be_asked_and_kept(archive: Archive) -> None:
 
     def check(text: str, title: str) -> None:
         async def one() -> None:
-            await archive.add(page(content=f"x{text}", title=title), owner=LOCAL)
+            await add(archive, page(content=f"x{text}", title=title), owner=LOCAL)
             await archive.search(text, viewer=OPERATOR)
             assert not archive.problem
             assert await archive.get_page("https://a.example/one", viewer=OPERATOR) is not None
@@ -415,7 +418,7 @@ async def test_any_text_may_be_asked_and_kept(archive: Archive) -> None:
 async def test_a_result_is_kept_without_what_has_no_utf8_form(archive: Archive) -> None:
     whole = row(published="2026-02-03", published_origin="3 Feb")
     broken = SearchResult(title="half \ud800 a sign", url="https://c.example/", source="x", snippet="s")
-    assert await archive.add(response(whole).model_copy(update={"results": (whole, broken)}), owner=LOCAL) == 2
+    assert await add(archive, response(whole).model_copy(update={"results": (whole, broken)}), owner=LOCAL) == 2
     kept = {one.url: one for one in await archive.list(viewer=OPERATOR)}
     assert (kept[whole.url].title, kept[whole.url].snippet) == (whole.title, whole.snippet)
     assert kept[whole.url].published == "2026-02-03"
@@ -445,11 +448,11 @@ def test_a_question_has_words_or_is_none(text: str) -> None:
     ],
 )
 async def test_forgetting(archive: Archive, clock: Clock, selector: dict[str, object], left: int) -> None:
-    await archive.add(page(), owner=LOCAL)
-    await archive.add(page("https://www.a.example/two"), owner=LOCAL)
-    await archive.add(response(row()), owner=LOCAL)
+    await add(archive, page(), owner=LOCAL)
+    await add(archive, page("https://www.a.example/two"), owner=LOCAL)
+    await add(archive, response(row()), owner=LOCAL)
     clock.time -= DAY
-    await archive.add(page("https://nota.example/"), owner=LOCAL)
+    await add(archive, page("https://nota.example/"), owner=LOCAL)
     assert await archive.forget(**selector) == 4 - left  # type: ignore[arg-type]
     assert len(await archive.list(viewer=OPERATOR)) == left
     assert len(await urls(archive, "whales") + await urls(archive, "dolphins")) == left
@@ -465,8 +468,8 @@ async def test_one_thing_is_forgotten_at_a_time(archive: Archive, selectors: dic
 async def test_what_is_forgotten_is_gone_from_the_file(reopened: Callable[[], Archive], path: Path) -> None:
     archive = reopened()
     for number in range(20):
-        await archive.add(page(f"https://f.example/{number}", f"Filler number {number}."), owner=LOCAL)
-    await archive.add(page(content="An embarrassing xylophone. " * 400), owner=LOCAL)
+        await add(archive, page(f"https://f.example/{number}", f"Filler number {number}."), owner=LOCAL)
+    await add(archive, page(content="An embarrassing xylophone. " * 400), owner=LOCAL)
     assert await archive.forget(url="https://a.example/one") == 1
     everything = b"".join(file.read_bytes() for file in path.parent.iterdir())
     assert b"xylophone" not in everything
@@ -479,16 +482,16 @@ async def test_it_is_pruned_by_size_and_by_age(clock: Clock, path: Path) -> None
     archive = Archive(path, max_bytes=40_000, max_age=10 * DAY, clock=clock)
     for number in range(40):
         clock.time += 1
-        await archive.add(page(f"https://f.example/{number}", f"Filler {number}. " + "word " * 200), owner=LOCAL)
+        await add(archive, page(f"https://f.example/{number}", f"Filler {number}. " + "word " * 200), owner=LOCAL)
     totals = await archive.statistics(viewer=OPERATOR)
     assert 30_000 < totals.size <= 40_000
     newest = [found.url for found in await archive.list(50, viewer=OPERATOR)]
     assert newest == [f"https://f.example/{number}" for number in range(39, 39 - len(newest), -1)]
     assert await archive.search("0", viewer=OPERATOR) == []
-    assert not await archive.add(page(content="word " * 20_000), owner=LOCAL)
+    assert not await add(archive, page(content="word " * 20_000), owner=LOCAL)
     clock.time += 11 * DAY
     assert await archive.get_page(newest[0], viewer=OPERATOR) is None
-    await archive.add(page(), owner=LOCAL)
+    await add(archive, page(), owner=LOCAL)
     assert [found.url for found in await archive.list(viewer=OPERATOR)] == ["https://a.example/one"]
     await archive.aclose()
 
@@ -505,10 +508,10 @@ async def test_remembering_waits_for_nobody_and_loses_nothing_at_the_end(reopene
 
 
 async def test_after_closing(archive: Archive) -> None:
-    await archive.add(page(), owner=LOCAL)
+    await add(archive, page(), owner=LOCAL)
     await archive.aclose()
     await archive.aclose()
-    assert not await archive.add(page(), owner=LOCAL)
+    archive.remember(page(), owner=LOCAL)
     with pytest.raises(StoreError, match="closed"):
         await archive.search("whales", viewer=OPERATOR)
 
@@ -540,8 +543,8 @@ async def test_a_file_that_cannot_be_used_switches_it_off_with_one_warning(
     path.parent.mkdir()
     spoil(path)
     archive = reopened()
-    assert not await archive.add(page(), owner=LOCAL)
-    assert await archive.add(response(row()), owner=LOCAL) == 0
+    assert not await add(archive, page(), owner=LOCAL)
+    assert await add(archive, response(row()), owner=LOCAL) == 0
     archive.remember(page(), owner=LOCAL)
     for call in (
         archive.search("x", viewer=OPERATOR),
@@ -568,12 +571,12 @@ async def test_a_file_that_is_damaged_meanwhile(
 ) -> None:
     archive = reopened()
     for number in range(30):
-        await archive.add(page(f"https://f.example/{number}", f"Filler {number}. " * 300), owner=LOCAL)
+        await add(archive, page(f"https://f.example/{number}", f"Filler {number}. " * 300), owner=LOCAL)
     await archive.aclose()
     _overwritten(path)
     archive = reopened()
     assert await archive.search("filler", viewer=OPERATOR) == []
-    assert await archive.add(page(), owner=LOCAL)
+    assert await add(archive, page(), owner=LOCAL)
     assert (archive.recreated, archive.problem) == (True, "")
     assert caplog.text.count("It was moved to") == 1
     (aside,) = [one for one in path.parent.glob("*.corrupt-*") if not one.name.endswith(("-wal", "-shm"))]
@@ -590,7 +593,7 @@ async def test_nonsense_in_its_place_is_moved_aside(
     before = archive.recreated
     await archive.open()
     assert (before, archive.recreated) == (False, True)
-    assert await archive.add(page(), owner=LOCAL)
+    assert await add(archive, page(), owner=LOCAL)
     assert (await archive.statistics(viewer=OPERATOR)).pages == 1
     await archive.aclose()
     assert [record.levelno for record in caplog.records if record.levelno >= logging.WARNING] == [logging.WARNING]
@@ -600,15 +603,15 @@ async def test_a_full_disk_ends_the_writing_and_not_the_reading(
     reopened: Callable[[], Archive], path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     archive = reopened()
-    await archive.add(page(), owner=LOCAL)
+    await add(archive, page(), owner=LOCAL)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (65_536, hard))
     try:
-        assert not await archive.add(page("https://a.example/big", "word " * 100_000), owner=LOCAL)
+        assert not await add(archive, page("https://a.example/big", "word " * 100_000), owner=LOCAL)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
     assert caplog.text.count("disabled") == 1
-    assert not await archive.add(page("https://a.example/small"), owner=LOCAL)
+    assert not await add(archive, page("https://a.example/small"), owner=LOCAL)
     assert await urls(archive, "whales") == ["https://a.example/one"]
 
 
@@ -616,29 +619,29 @@ async def test_a_file_that_is_busy_costs_one_entry_only(
     reopened: Callable[[], Archive], path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     archive = reopened()
-    await archive.add(page(), owner=LOCAL)
+    await add(archive, page(), owner=LOCAL)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("begin immediate")
-    assert not await archive.add(page("https://a.example/two"), owner=LOCAL)
+    assert not await add(archive, page("https://a.example/two"), owner=LOCAL)
     assert await urls(archive, "whales") == ["https://a.example/one"]
     other.execute("rollback")
     other.close()
-    assert await archive.add(page("https://a.example/two"), owner=LOCAL)
+    assert await add(archive, page("https://a.example/two"), owner=LOCAL)
     assert not archive.problem
     assert "disabled" not in caplog.text
 
 
 async def test_a_file_that_is_removed_is_begun_anew(reopened: Callable[[], Archive], path: Path) -> None:
     archive = reopened()
-    await archive.add(page(), owner=LOCAL)
+    await add(archive, page(), owner=LOCAL)
     for file in path.parent.iterdir():
         file.unlink()
-    assert await archive.add(page("https://a.example/two"), owner=LOCAL)
+    assert await add(archive, page("https://a.example/two"), owner=LOCAL)
     assert await urls(archive, "whales") == ["https://a.example/two"]
 
 
 async def test_nobody_else_can_read_the_file(reopened: Callable[[], Archive], path: Path) -> None:
-    await reopened().add(page(), owner=LOCAL)
+    await add(reopened(), page(), owner=LOCAL)
     assert {file.stat().st_mode & 0o077 for file in path.parent.iterdir()} == {0}
 
 
@@ -647,11 +650,11 @@ async def test_a_batch_keeps_new_rows_and_known_ones_with_the_same_index(clock: 
         return [row(f"https://n{number}.example/", f"{words} w{number}") for number in range(first, last)]
 
     archive = Archive(path, clock=clock)
-    assert await archive.add(response(*rows(0, 3, "seals"), *rows(20, 23, "seals")), owner=LOCAL) == 6
+    assert await add(archive, response(*rows(0, 3, "seals"), *rows(20, 23, "seals")), owner=LOCAL) == 6
     clock.time += 1
     newer = response(*rows(0, 2, "seals"), *rows(2, 40, "otters"), query="others")
-    assert await archive.add(newer, owner=LOCAL) == 40, "new and known ones"
-    assert await archive.add(newer, owner=LOCAL) == 0, "nothing is newer"
+    assert await add(archive, newer, owner=LOCAL) == 40, "new and known ones"
+    assert await add(archive, newer, owner=LOCAL) == 0, "nothing is newer"
     assert set(await urls(archive, "otters")) == {f"https://n{number}.example/" for number in range(2, 40)}
     assert set(await urls(archive, "seals")) == {f"https://n{number}.example/" for number in range(2)}
     assert len(await urls(archive, "others")) == 40, "what was asked leads to known ones, too"
@@ -667,7 +670,7 @@ async def test_a_batch_keeps_new_rows_and_known_ones_with_the_same_index(clock: 
 
 
 async def test_a_tenant_with_many_reads_does_not_hold_up_another(archive: Archive) -> None:
-    await archive.add(page(content="whales"), owner=LOCAL)
+    await add(archive, page(content="whales"), owner=LOCAL)
     order: list[str] = []
 
     async def look(tenant: str) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from components.archiving import add
 from components.needs import needed
 from components.postgres import Postgres
 from groundwire.errors import ConfigurationError
@@ -60,8 +61,8 @@ async def test_the_database_itself_keeps_tenants_apart(postgres: Postgres, clock
     url = postgres.database()
     archive = Archive(url, clock=clock)
     for tenant in ("a", "b"):
-        assert await archive.add(page(1, "The same whales."), owner=Owner(tenant))
-    assert await archive.add(page(2, "Whales of b only."), owner=Owner("b"))
+        assert await add(archive, page(1, "The same whales."), owner=Owner(tenant))
+    assert await add(archive, page(2, "Whales of b only."), owner=Owner("b"))
     assert len(await archive.search("whales", viewer=Owner("a"))) == 1
     assert (await archive.statistics(viewer=OPERATOR)).pages == 3
     await archive.aclose()
@@ -84,14 +85,14 @@ async def test_a_text_goes_with_the_last_item_that_has_it(postgres: Postgres, cl
     url = postgres.database()
     archive = Archive(url, clock=clock)
     for number in (1, 2):
-        await archive.add(page(number, "One text."), owner=LOCAL)
+        await add(archive, page(number, "One text."), owner=LOCAL)
     texts = "select count(*) from archive_bodies"
     for left in (1, 0):
         await archive.forget(url=f"https://a.example/{left + 1}")
         assert postgres.command(texts, url.rpartition("/")[2]) == [(left,)]
-    await archive.add(page(1, "First text."), owner=LOCAL)
+    await add(archive, page(1, "First text."), owner=LOCAL)
     clock.time += 1
-    await archive.add(page(1, "Second text."), owner=LOCAL)
+    await add(archive, page(1, "Second text."), owner=LOCAL)
     assert postgres.command(texts, url.rpartition("/")[2]) == [(1,)]
     await archive.aclose()
 
@@ -122,12 +123,12 @@ async def test_old_weeks_are_dropped_as_tables(postgres: Postgres, clock: Clock)
     weeks = "select count(*) from pg_inherits where inhparent = 'archive_items'::regclass"
     for number, kept in enumerate((1, 2, 3, 3)):
         archive = Archive(url, max_age=2 * WEEK, clock=clock)
-        assert await archive.add(page(number), owner=LOCAL)
+        assert await add(archive, page(number), owner=LOCAL)
         await archive.aclose()
         assert postgres.command(weeks, url.rpartition("/")[2]) == [(kept,)]
         clock.time += WEEK
     small = Archive(url, max_bytes=100_000, clock=clock)  # a week takes more, even if it is empty
-    assert await small.add(page(9), owner=LOCAL)
+    assert await add(small, page(9), owner=LOCAL)
     assert [hit.url for hit in await small.search("whales", viewer=OPERATOR)] == ["https://a.example/9"]
     await small.aclose()
 
@@ -139,12 +140,12 @@ async def test_what_was_acknowledged_outlives_a_kill_and_what_came_meanwhile_is_
     caplog.set_level(logging.WARNING)
     archive = Archive(own.database(), clock=clock)
     for number in range(5):
-        assert await archive.add(page(number), owner=LOCAL)
+        assert await add(archive, page(number), owner=LOCAL)
     own.kill()
     archive.remember(page(6), owner=LOCAL)
     await archive.flush()
     assert archive.problem
-    assert not await archive.add(page(5), owner=LOCAL)
+    assert not await add(archive, page(5), owner=LOCAL)
     with pytest.raises(StoreError, match="cannot be used"):
         await archive.search("whales", viewer=OPERATOR)
     assert [record.message.split(".")[0] for record in caplog.records] == ["The archive is disabled"]
@@ -172,12 +173,12 @@ async def test_what_waits_for_a_server_is_bounded_and_counted(clock: Clock) -> N
 async def test_a_database_that_may_not_be_written_is_still_read(postgres: Postgres, clock: Clock) -> None:
     url = postgres.database()
     archive = Archive(url, clock=clock)
-    await archive.add(page(1), owner=LOCAL)
+    await add(archive, page(1), owner=LOCAL)
     await archive.aclose()
     name = url.rpartition("/")[2]
     postgres.command(f"alter database {name} set default_transaction_read_only = on")
     archive = Archive(url, clock=clock)
-    assert not await archive.add(page(2), owner=LOCAL)
+    assert not await add(archive, page(2), owner=LOCAL)
     assert "cannot be written" in archive.problem
     assert len(await archive.search("whales", viewer=OPERATOR)) == 1
     await archive.aclose()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from components.archiving import add
 from groundwire.models import Filters, Page, SearchResponse, SearchResult
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.safety.tenancy import LOCAL, OPERATOR, Owner
@@ -96,11 +97,11 @@ async def test_content_that_is_seen_again_is_not_indexed_again(tmp_path: Path) -
     now = 1_000.0
     archive = Archive(tmp_path / "archive.db", clock=lambda: now)
     answer = SearchResponse(query="words", results=tuple(rows(1)), provider="x")
-    await archive.add(answer, owner=LOCAL)
+    await add(archive, answer, owner=LOCAL)
     blocks = []
     for _ in range(3):
         now += 60
-        assert await archive.add(answer, owner=LOCAL) == 10
+        assert await add(archive, answer, owner=LOCAL) == 10
         with sqlite3.connect(tmp_path / "archive.db") as db:
             blocks.append(db.execute("select count(*), sum(length(block)) from archive_words_data").fetchone())
         db.close()

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import pytest
 
+from components.archiving import add
 from groundwire.models import Page, SearchResponse, SearchResult
 from groundwire.safety.tenancy import LOCAL
 from groundwire.storage.archive.questions import Question
@@ -43,7 +44,7 @@ async def keep(archive: Archive, query: str, *snippets: str, host: str = "a.exam
         SearchResult(title=f"Answer {place}", url=f"https://{host}/{place}", snippet=snippet, source="searxng")
         for place, snippet in enumerate(snippets)
     ]
-    await archive.add(SearchResponse(query=query, results=tuple(rows), provider="searxng"), owner=LOCAL)
+    await add(archive, SearchResponse(query=query, results=tuple(rows), provider="searxng"), owner=LOCAL)
 
 
 async def answer(archive: Archive, query: str) -> set[str]:
@@ -104,8 +105,8 @@ async def test_a_page_answers_by_one_passage_and_its_title(archive: Archive) -> 
     far = (
         "Paris. " + "It has many bridges. " * 200 + "Rome has a population. " + "It is old. " * 200 + "That is of 2024."
     )
-    await archive.add(Page(url="https://near.example/", title="A city", content=near, reader="x"), owner=LOCAL)
-    await archive.add(Page(url="https://far.example/", title="Cities", content=far, reader="x"), owner=LOCAL)
+    await add(archive, Page(url="https://near.example/", title="A city", content=near, reader="x"), owner=LOCAL)
+    await add(archive, Page(url="https://far.example/", title="Cities", content=far, reader="x"), owner=LOCAL)
     assert await answer(archive, "population of Paris 2024") == {"near.example"}
     whole = await archive.search("population of Paris 2024", viewer=LOCAL)
     assert {hit.url for hit in whole} == {"https://near.example/", "https://far.example/"}, "somebody looks for a page"

@@ -10,7 +10,7 @@ from email.message import Message
 
 import pytest
 
-from groundwire.testing.sites.articles import load_documents, plain_text
+from groundwire.testing.sites import load_documents, plain_text
 from world import World
 
 Raw = Callable[..., Awaitable[bytes]]

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any, ClassVar, Final, Self
 
 from pydantic import Field
@@ -27,9 +26,7 @@ from groundwire.errors import (
     ConfigurationError,
     NotConfigured,
     ProviderBlocked,
-    ProviderError,
     ProviderTimeout,
-    ProviderUnavailable,
     ProviderUnreachable,
     RateLimited,
     UnexpectedResponse,
@@ -37,10 +34,11 @@ from groundwire.errors import (
 )
 from groundwire.models import NO_FILTERS, Filters, Results
 from groundwire.providers.base import ANY_RANGE, Capabilities, Options, ProviderContext
-from groundwire.providers.http_parsing import result, retry_after, text_or_empty
+from groundwire.providers.http_parsing import objects, raise_for_status, result, retry_after, text_or_empty
 from groundwire.providers.query_mapping import with_site_operators
+from groundwire.transport import Response
 
-__all__ = ["DuckDuckGoOptions", "DuckDuckGoSearchProvider", "parse", "raise_for_status"]
+__all__ = ["DuckDuckGoOptions", "DuckDuckGoSearchProvider"]
 
 _logger = logging.getLogger(__name__)
 
@@ -49,11 +47,6 @@ _SHORTEST = 0.1  # seconds; with 0 the underlying client fails immediately
 _SAFESEARCH: Final[Mapping[str, str]] = {"off": "off", "moderate": "moderate", "strict": "on"}
 _NO_REGION = "wt-wt"  # DuckDuckGo's code for "all regions"
 _ENGINE = "duckduckgo"  # ddgs' name
-_REFUSALS: Final[Mapping[int, tuple[type[ProviderError], str]]] = {
-    202: (RateLimited, "too many requests"),  # DuckDuckGo throttles with it
-    403: (ProviderBlocked, "it classifies this machine as a bot"),
-    429: (RateLimited, "too many requests"),
-}
 
 
 class DuckDuckGoOptions(Options):
@@ -121,13 +114,17 @@ class DuckDuckGoSearchProvider:
                 rows = await loop.run_in_executor(self._threads, self._search, text, filters, deadline)
         except TimeoutError as error:
             raise ProviderTimeout(self.name, "no answer in time") from error
-        return parse(rows, self.name, (f"{self.name}: {warning}",) if warning else ())
+        parsed = (
+            result(self.name, url=row.get("href"), title=row.get("title"), snippet=row.get("body")) for row in rows
+        )
+        warnings = (f"{self.name}: {warning}",) if warning else ()
+        return Results(tuple(row for row in parsed if row is not None), warnings=warnings, status=200)
 
     async def aclose(self) -> None:
         """Release the threads; busy ones end by themselves."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
-    def _search(self, text: str, filters: Filters, deadline: Deadline) -> Sequence[object]:
+    def _search(self, text: str, filters: Filters, deadline: Deadline) -> Sequence[Mapping[str, Any]]:
         """Return the rows of the engine; runs in a thread."""
         if deadline.passed:  # the caller left while it was waiting for a thread
             raise ProviderTimeout(self.name, "no thread was free in time")
@@ -149,14 +146,14 @@ class DuckDuckGoSearchProvider:
             raise ProviderUnreachable(self.name, error.failure.detail or "the connection failed") from error
         rows, status = answer["rows"], answer["status"]
         if not rows:
-            raise_for_status(status, answer["headers"], self.name)
+            _raise_for_status(status, answer["headers"], self.name)
         if rows is None:
             raise UnexpectedResponse(self.name, "an answer that ddgs could not read", status=status)
         if not rows:
             raise UnprovenEmpty(
                 self.name, "no results, which may also mean that it requires a CAPTCHA (unproven)", status=status
             )
-        return [SimpleNamespace(**row) for row in rows]
+        return list(objects(rows))
 
     def _call_engine(self, request: Mapping[str, Any], deadline: Deadline) -> Mapping[str, Any]:
         """Call the engine and return its response as JSON; `rows` is None if ddgs could not parse it.
@@ -230,27 +227,17 @@ class _RecordingClient:
         return getattr(self._client, name)  # engines set cookies and headers
 
 
-def raise_for_status(status: int | None, headers: Mapping[str, str], name: str = "duckduckgo") -> None:
+def _raise_for_status(status: int | None, headers: Mapping[str, str], name: str) -> None:
     """Raise the error for an HTTP status; 200 and unknown statuses pass.
 
     Raises:
         ProviderError: one of its classes.
     """
-    if status in {None, 200}:
-        return
-    kind, reason = _REFUSALS.get(status, (UnexpectedResponse, "answered with an unknown status"))
-    if status >= 500:
-        kind, reason = ProviderUnavailable, "failed"
-    raise kind(name, reason, status=status, retry_after=retry_after(headers))
-
-
-def parse(rows: Sequence[object], name: str = "duckduckgo", warnings: tuple[str, ...] = ()) -> Results:
-    """Parse the rows of a ddgs engine: objects with `title`, `href` and `body`."""
-    parsed_rows = (
-        result(name, url=getattr(row, "href", ""), title=getattr(row, "title", ""), snippet=getattr(row, "body", ""))
-        for row in rows
-    )
-    return Results(tuple(row for row in parsed_rows if row is not None), warnings=warnings, status=200)
+    if status == 202:  # DuckDuckGo throttles with it
+        raise RateLimited(name, "too many requests", status=status, retry_after=retry_after(headers))
+    if status == 403:
+        raise ProviderBlocked(name, "it classifies this machine as a bot", status=status)
+    raise_for_status(Response("", status or 200, headers), name)
 
 
 def _region(filters: Filters) -> str:

@@ -16,7 +16,7 @@ from groundwire.models import NO_FILTERS, Filters, Results
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.duckduckgo_page import document, form_region, next_fields, parse, speaks
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
-from groundwire.providers.query_mapping import Mapped, clipped, with_site_operators
+from groundwire.providers.query_mapping import Mapped, clipped
 from groundwire.safety.urls import WebUrl, join_url, parse_url
 from groundwire.transport import Response
 
@@ -70,15 +70,8 @@ class DuckDuckGoLiteSearchProvider(SearchApiProvider):
         words, warnings = clipped(self.name, neutralize(query), characters=_LONGEST)
         if re.search(r"(?<!\S)[!\\]", query):
             warnings.append(_NEUTRALIZED)
-        text, warning = with_site_operators(words, filters)
-        mapped = Mapped({"q": text}, warnings=warnings)
-        if warning:
-            mapped.warnings.append(f"duckduckgo_lite: {warning}")
-        words_sent = set(text.replace("(", " ").replace(")", " ").split())
-        if any(f"site:{domain}" not in words_sent for domain in filters.allowed_domains):
-            mapped.applied["allowed_domains"] = "post_filter"
-        if any(f"-site:{domain}" not in words_sent for domain in filters.blocked_domains):
-            mapped.applied["blocked_domains"] = "post_filter"
+        mapped = Mapped({"q": words}, warnings=warnings)
+        mapped.add_sites(filters, self.name)
         if self._options.endpoint == "html":
             mapped.values["b"] = ""
         mapped.values["kl"] = region = form_region(filters)

@@ -33,5 +33,6 @@ class ExaFreeSearchProvider(McpSearchProvider):
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
-        arguments = {"objective": query[:_MAX_OBJECTIVE], "numResults": min(limit, _MAX_RESULTS)}
-        return self.call(query, filters, arguments)
+        mapped = Mapped({"query": query, "objective": query[:_MAX_OBJECTIVE], "numResults": min(limit, _MAX_RESULTS)})
+        mapped.add_sites(filters, self.name, "query")
+        return self.call(mapped)

@@ -36,11 +36,11 @@ class FirecrawlFreeSearchProvider(McpSearchProvider):
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
         text, warnings = clipped(self.name, query, characters=_MAX_QUERY)
-        mapped = self.call(text, filters, {"limit": min(limit, _MAX_RESULTS)})
-        mapped.warnings += warnings
+        mapped = Mapped({"query": text, "limit": min(limit, _MAX_RESULTS)}, warnings=warnings)
+        mapped.add_sites(filters, self.name, "query")
         if tbs := mapped.google_dates(filters, self.today, form=lambda day: f"{day:%m/%d/%Y}"):
-            mapped.values["params"]["arguments"]["tbs"] = tbs
-        return mapped
+            mapped.values["tbs"] = tbs
+        return self.call(mapped)
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse the results in a response, which has the lists of the API, with or without its envelope."""

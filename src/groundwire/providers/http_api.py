@@ -195,30 +195,22 @@ class ApiProvider:
 
     async def ask(
         self,
-        method: _Method,
-        path: str,
+        mapped: Mapped,
         parse: Callable[[Response], _T],
         *,
         deadline: Deadline | None,
-        params: Mapping[str, str] | None = None,
-        json_body: object = None,
-        form: Mapping[str, str] | None = None,
-        headers: Mapping[str, str] | None = None,
-        address: Mapping[str, str] | None = None,
+        method: _Method = "GET",
+        path: str = "",
         timeout: float | None = None,
     ) -> _T:
         """Make a request, with the next key if one is exhausted or rejected, and parse the response.
 
         Args:
-            method: GET or POST.
-            path: The path relative to the service's URL.
+            mapped: The request.
             parse: Parses the response, or raises the error that it represents.
             deadline: The deadline of the response.
-            params: Query parameters.
-            json_body: A value to send as JSON.
-            form: Fields to send as a form.
-            headers: More headers.
-            address: Values of the placeholders in the service's URL.
+            method: GET or POST, unless the request has its own.
+            path: The path relative to the service's URL, unless the request has its own.
             timeout: The most seconds for the request, whatever is left until the deadline.
 
         Raises:
@@ -227,24 +219,22 @@ class ApiProvider:
         limited = deadline or Deadline.after(timeout or _TIMEOUT)
         if timeout is not None:
             limited = limited.capped(timeout)
-        base = self._base
-        for variable, value in (address or {}).items():
+        method, base = mapped.method or method, self._base
+        for variable, value in mapped.address.items():
             base = base.replace(f"{{{variable}}}", value)
 
         send = partial(
             self._transport.call,
             self.name,
             method,
-            base + path,
+            base + (path if mapped.path is None else mapped.path),
             deadline=limited,
-            params=params,
-            json_body=json_body,
-            form=form,
+            params=mapped.values if method == "GET" else None,
+            json_body=mapped.values if method == "POST" else None,
         )
 
         async def once(key: str | None) -> _T:
-            own = self.headers(key)
-            reply = await send(headers={**own, **headers} if headers else own)
+            reply = await send(headers={**self.headers(key), **mapped.headers})
             windows = rate_windows(reply.headers) if any(map(reply.headers.__contains__, _RATES)) else ()
             try:
                 answer = parse(reply)
@@ -314,27 +304,6 @@ class ApiProvider:
         count = default_units if stated is None or stated < 0 else stated
         return count if unit == "usd" else self._prices.cost(unit, count)
 
-    async def _send(
-        self,
-        mapped: Mapped,
-        defaults: tuple[_Method, str, float | None],
-        parse: Callable[[Response], _T],
-        deadline: Deadline | None,
-    ) -> _T:
-        """Send a mapped request; `defaults` has the method, path and timeout."""
-        method = mapped.method or defaults[0]
-        return await self.ask(
-            method,
-            defaults[1] if mapped.path is None else mapped.path,
-            parse,
-            deadline=deadline,
-            params=mapped.values if method == "GET" and mapped.values else None,
-            json_body=mapped.values if method == "POST" else None,
-            headers=mapped.headers,
-            address=mapped.address,
-            timeout=defaults[2],
-        )
-
 
 class SearchApiProvider(ApiProvider):
     """A search service behind an HTTP API: a `SearchProvider` except for two mappings."""
@@ -372,9 +341,9 @@ class SearchApiProvider(ApiProvider):
             parsed = self.to_results(reply, mapped)
             return self.finish(parsed, mapped, self.search_cost(reply, parsed))
 
-        defaults = self.search_method, self.search_path, self.search_timeout
+        method, path, timeout = self.search_method, self.search_path, self.search_timeout
         try:
-            return await self._send(mapped, defaults, parse, deadline)
+            return await self.ask(mapped, parse, method=method, path=path, deadline=deadline, timeout=timeout)
         except ProviderError as error:
             cause = await self.cause(error, deadline)
             if cause is error:
@@ -429,5 +398,5 @@ class ReadApiProvider(ApiProvider):
             page = self.to_page(reply, url)
             return page.model_copy(update={"cost_usd": self.page_cost(reply)})
 
-        mapped = self.to_page_request(url, limited)
-        return await self._send(mapped, ("POST", self.read_path, self.read_timeout), parse, limited)
+        mapped, path, timeout = self.to_page_request(url, limited), self.read_path, self.read_timeout
+        return await self.ask(mapped, parse, method="POST", path=path, deadline=limited, timeout=timeout)

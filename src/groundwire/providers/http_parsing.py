@@ -23,11 +23,11 @@ from groundwire.errors import (
 )
 from groundwire.models import Results, SearchResult
 from groundwire.transport import Response
+from groundwire.transport.http_date import http_date
 
 __all__ = [
     "ANY_STATUS",
     "ErrorRule",
-    "any_date",
     "clean",
     "day",
     "error_text",
@@ -49,6 +49,7 @@ __all__ = [
 ]
 
 _MAX_SECONDS = 366 * 86_400.0  # seconds
+_AMERICAN_DATE = re.compile(r"([A-Za-z]{3})[a-z]*\.? (\d{1,2}), (\d{4})")
 _SECRET = re.compile(
     r"(?i)\b(bearer\s+|(?:api[_-]?key|key|token|authorization)[\"']?\s*[:=]\s*[\"']?(?:bearer\s+)?)[^\s\"'&,;]{6,}"
 )
@@ -261,12 +262,20 @@ def _first_words(value: object, depth: int) -> str:
 
 
 def day(text: str) -> str:
-    """Convert a date or date-time of a service to ISO 8601, or return an empty string if it is invalid."""
+    """Convert a date or date-time of a service to ISO 8601, or return an empty string if it is invalid.
+
+    Services write them in ISO 8601, as in email (RFC 5322), or as `Jan 29, 2023`.
+    """
     text = text.strip()
     try:
         datetime.fromisoformat(text)
     except ValueError:
-        return ""
+        american = _AMERICAN_DATE.fullmatch(text)
+        try:
+            moment = parsedate_to_datetime(american.expand(r"\2 \1 \3 00:00") if american else text)
+        except (ValueError, OverflowError):
+            return ""
+        return moment.date().isoformat() if american else moment.isoformat()
     return text
 
 
@@ -299,12 +308,8 @@ def retry_after(headers: Mapping[str, str], *, now: datetime | None = None) -> f
     try:
         seconds = float(text)
     except ValueError:
-        try:
-            moment = parsedate_to_datetime(text)
-        except (ValueError, OverflowError):
+        if (moment := http_date(text)) is None:
             return None
-        if moment.tzinfo is None:
-            moment = moment.replace(tzinfo=UTC)
         seconds = (moment - (now or datetime.now(UTC))).total_seconds()
     return min(max(0.0, seconds), _MAX_SECONDS) if math.isfinite(seconds) else None
 
@@ -353,16 +358,6 @@ def joined(value: object, separator: str = "\n") -> str:
     return separator.join(part for part in parts if part)
 
 
-def any_date(text: str) -> str:
-    """Return a date in ISO 8601 or in the form of email (RFC 5322) as ISO 8601; an empty text for what is neither."""
-    if text_date := day(text):
-        return text_date
-    try:
-        return parsedate_to_datetime(text).isoformat()
-    except (ValueError, OverflowError):
-        return ""
-
-
 def result(
     source: str,
     *,
@@ -371,7 +366,6 @@ def result(
     snippet: object,
     date: object = None,
     score: object = None,
-    read_date: Callable[[str], str] = day,
 ) -> SearchResult | None:
     """Return one row as a result, or None if it has no URL.
 
@@ -380,14 +374,13 @@ def result(
         url: Its address as it came; anything but text counts as none, here and below.
         title: Its title.
         snippet: A passage.
-        date: When it was published, in the service's own way.
+        date: When it was published, in the service's own way; what is no date is passed on as said.
         score: The service's own measure.
-        read_date: Returns a date as ISO 8601, or an empty text for what is none, which is then passed on as said.
     """
     if not (isinstance(url, str) and url):
         return None
     stated_date = date.strip() if isinstance(date, str) else ""
-    published = (stated_date and read_date(stated_date)) or None
+    published = (stated_date and day(stated_date)) or None
     return SearchResult(
         title=title if isinstance(title, str) else "",
         url=url,

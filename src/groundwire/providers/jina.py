@@ -27,8 +27,8 @@ from groundwire.providers.base import Capabilities
 from groundwire.providers.http_api import ApiOptions, ReadApiProvider
 from groundwire.providers.http_parsing import (
     ErrorRule,
-    any_date,
     clean,
+    day,
     error_text,
     json_object,
     json_or_empty,
@@ -136,7 +136,7 @@ class JinaReadProvider(ReadApiProvider):
             clean(data.get("content")).strip(),
             title=" ".join(clean(data.get("title")).split()),
             final_url=final.text if (final := url_or_none(clean(data.get("url")))) else "",
-            published=any_date(text_or_empty(data.get("publishedTime"))) or None,
+            published=day(text_or_empty(data.get("publishedTime"))) or None,
             language=clean(value_at(data, "metadata.lang")) or None,
             warnings=tuple(f"{self.name}: {short_message(warning)}" for warning in warnings),
         )

@@ -10,7 +10,7 @@ from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
 from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, result, text_or_empty
-from groundwire.providers.query_mapping import Mapped, window, with_site_operators
+from groundwire.providers.query_mapping import Mapped, window
 from groundwire.transport import Response
 
 __all__ = ["KagiOptions", "KagiSearchProvider"]
@@ -32,6 +32,7 @@ _ERRORS = (
     ErrorRule(ProviderUnavailable, "failed", status=range(200, 300), at="error.code error.msg", pattern="."),
 )
 # What v0 does not support, unlike v1: what is checked afterwards, and what is not possible.
+_OPERATORS: Final = ("allowed_domains", "blocked_domains")
 _CHECKED: Final = ("time_range", "published_after", "published_before")
 _MISSING: Final = ("region", "page", "safesearch")
 
@@ -94,13 +95,9 @@ class KagiSearchProvider(SearchApiProvider):
 
     def _to_params(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a v0 request, which has only a query and a limit."""
-        text, warning = with_site_operators(query, filters)
-        mapped = Mapped({"q": text, "limit": str(min(limit, _MAX_RESULTS))}, method="GET", path="/api/v0/search")
-        for field in ("allowed_domains", "blocked_domains"):
-            if getattr(filters, field):
-                mapped.applied[field] = "post_filter" if warning else "operator"
-        if warning:
-            mapped.warnings.append(f"{self.name}: {warning}")
+        mapped = Mapped({"q": query, "limit": str(min(limit, _MAX_RESULTS))}, method="GET", path="/api/v0/search")
+        mapped.applied |= {field: "operator" for field in _OPERATORS if getattr(filters, field)}
+        mapped.add_sites(filters, self.name)
         for field in (*_CHECKED, *_MISSING):
             if getattr(filters, field) != getattr(NO_FILTERS, field):
                 mapped.applied[field] = "post_filter" if field in _CHECKED else "not_possible"

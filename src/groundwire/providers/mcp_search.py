@@ -19,7 +19,7 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 from groundwire.json_text import json_object
-from groundwire.models import Filters, Results, SearchResult
+from groundwire.models import Results, SearchResult
 from groundwire.providers.http_api import SearchApiProvider
 from groundwire.providers.http_parsing import (
     ErrorRule,
@@ -32,7 +32,7 @@ from groundwire.providers.http_parsing import (
     text_or_empty,
 )
 from groundwire.providers.mcp_messages import messages, text_rows
-from groundwire.providers.query_mapping import Mapped, with_site_operators
+from groundwire.providers.query_mapping import Mapped
 from groundwire.transport import Response
 
 __all__ = ["McpSearchProvider", "mcp_row", "refusal_rules"]
@@ -71,13 +71,10 @@ class McpSearchProvider(SearchApiProvider):
         """Return the headers of a request; the protocol requires both types."""
         return {"Accept": "application/json, text/event-stream"}
 
-    def call(self, query: str, filters: Filters, arguments: Mapping[str, object], name: str = "query") -> Mapped:
-        """Return a call of the tool with the query, and `site:` operators in it, as its argument of this name."""
-        text, warning = with_site_operators(query, filters)
-        params = {"name": self.tool, "arguments": {name: text, **arguments}}
-        mapped = Mapped({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params})
-        if warning:
-            mapped.warnings.append(f"{self.name}: {warning}")
+    def call(self, mapped: Mapped) -> Mapped:
+        """Return a request whose values are the arguments of the tool, as a call of it."""
+        params = {"name": self.tool, "arguments": mapped.values}
+        mapped.values = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         return mapped
 
     def payload(self, reply: Response) -> dict[str, Any]:

@@ -31,8 +31,9 @@ class ParallelFreeSearchProvider(McpSearchProvider):
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request; the number of its rows is fixed."""
-        mapped = self.call(query, filters, {}, "objective")
-        arguments = mapped.values["params"]["arguments"]
-        arguments["search_queries"] = [clipped(self.name, arguments["objective"], characters=_MAX_QUERY)[0]]
-        arguments["objective"] = arguments["objective"][:_MAX_OBJECTIVE]
-        return mapped
+        mapped = Mapped({"objective": query})
+        mapped.add_sites(filters, self.name, "objective")
+        objective = mapped.values["objective"]
+        short_query, _ = clipped(self.name, objective, characters=_MAX_QUERY)
+        mapped.values = {"objective": objective[:_MAX_OBJECTIVE], "search_queries": [short_query]}
+        return self.call(mapped)

@@ -100,6 +100,22 @@ class Mapped:
                 parameters[key] = list(domains)
         return parameters
 
+    def add_sites(self, filters: Filters, name: str, key: str = "q") -> None:
+        """Add `site:` operators to the query; domains that do not fit get a warning and a receipt.
+
+        Args:
+            filters: The filters with the domains.
+            name: The provider's name, for the warning.
+            key: The name of the query among the values.
+        """
+        self.values[key], warning = with_site_operators(self.values[key], filters)
+        if warning:
+            self.warnings.append(f"{name}: {warning}")
+            sent = set(self.values[key].replace("(", " ").replace(")", " ").split())
+            for sign, which in (("", "allowed_domains"), ("-", "blocked_domains")):
+                if any(f"{sign}site:{domain}" not in sent for domain in getattr(filters, which)):
+                    self.applied[which] = "post_filter"
+
     def google_dates(
         self, filters: Filters, today: date | None = None, *, form: Callable[[date], str] = american_date
     ) -> str:

@@ -21,7 +21,7 @@ from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
 from groundwire.providers.http_parsing import ErrorRule, json_answer, objects, result, results, text_or_empty
-from groundwire.providers.query_mapping import RANGE_NAMES, Mapped, with_site_operators
+from groundwire.providers.query_mapping import RANGE_NAMES, Mapped
 from groundwire.settings.sections import Words
 from groundwire.transport import Response
 
@@ -71,12 +71,10 @@ class SearXngSearchProvider(SearchApiProvider):
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request. The service has no limit parameter: all its rows are returned."""
-        options, words, cut = self._options, neutralize(query), None
-        warnings = [_NEUTRALIZED] if words != query else []
-        if filters.allowed_domains or filters.blocked_domains:
-            words, cut = with_site_operators(words, filters)
-        warnings += [f"searxng: {cut}"] if cut else []
+        options, words = self._options, neutralize(query)
         params = {"q": words, "format": "json", "pageno": str(filters.page)}
+        mapped = Mapped(params, warnings=[_NEUTRALIZED] if words != query else [])
+        mapped.add_sites(filters, self.name)
         params["safesearch"] = _SAFESEARCH[filters.safesearch]
         if options.engines:  # with categories as well, it would also use their engines
             params["engines"] = ",".join(options.engines)
@@ -86,7 +84,7 @@ class SearXngSearchProvider(SearchApiProvider):
             params["time_range"] = RANGE_NAMES[filters.time_range]
         if filters.language or filters.region:
             params["language"] = _language(filters)
-        return Mapped(params, warnings=warnings)
+        return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse a response; it is a failure if every engine behind the instance failed."""
@@ -104,7 +102,7 @@ class SearXngSearchProvider(SearchApiProvider):
         """Distinguish an instance without JSON from one that blocks the client: `/config` ignores the formats."""
         if error.status == 403:
             with suppress(ProviderError):
-                reply = await self.ask("GET", "/config", lambda reply: reply, deadline=deadline)
+                reply = await self.ask(Mapped({}), lambda reply: reply, method="GET", path="/config", deadline=deadline)
                 if reply.status == 200 and reply.media_type == "application/json":
                     fix = "Add json to search.formats in its settings.yml"
                     return ProviderUnsupported(self.name, "the instance does not answer in JSON", status=403, fix=fix)
@@ -137,7 +135,6 @@ def _row(item: dict[str, Any], name: str) -> SearchResult | None:
         snippet=item.get("content"),
         date=text_or_empty(item.get("publishedDate")) or item.get("pubdate"),
         score=item.get("score"),
-        read_date=str,
     )
 
 

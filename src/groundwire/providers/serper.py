@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from datetime import date
 from typing import Any, ClassVar, Final, Literal
 
 from groundwire.errors import QuotaExceeded
 from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
-from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, day, objects, result, text_or_empty, value_at
-from groundwire.providers.query_mapping import Mapped, with_site_operators
+from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, objects, result, text_or_empty, value_at
+from groundwire.providers.query_mapping import Mapped
 from groundwire.transport import Response
 
 __all__ = ["SerperOptions", "SerperSearchProvider"]
@@ -22,8 +20,6 @@ _ROWS: Final[Mapping[str, str]] = {"search": "organic", "news": "news"}  # the k
 _BOXES = frozenset({"answerBox", "knowledgeGraph", "peopleAlsoAsk"})
 _LANGUAGES = frozenset({"es-419", "pt-br", "pt-pt", "zh-cn", "zh-tw"})  # those with more than a language code
 _SAFE: Final[Mapping[str, str]] = {"off": "off", "strict": "active"}  # Google's own default is between the two
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DAY = re.compile(r"([a-z]{3})[a-z]*\.? (\d{1,2}), (\d{4})", re.IGNORECASE)
 _ERRORS = (
     ErrorRule(
         QuotaExceeded,
@@ -67,15 +63,9 @@ class SerperSearchProvider(SearchApiProvider):
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
-        text, warning = with_site_operators(query, filters)
-        mapped = Mapped(
-            {"q": text, "num": min(limit, _MAX_RESULTS)}, path="/news" if self._options.kind == "news" else None
-        )
-        if warning:
-            mapped.warnings.append(f"{self.name}: {warning}")
-            mapped.applied |= {
-                field: "post_filter" for field in ("allowed_domains", "blocked_domains") if getattr(filters, field)
-            }
+        path = "/news" if self._options.kind == "news" else None
+        mapped = Mapped({"q": query, "num": min(limit, _MAX_RESULTS)}, path=path)
+        mapped.add_sites(filters, self.name)
         if filters.page > 1:
             mapped.values["page"] = filters.page
         if tbs := mapped.google_dates(filters, self.today):
@@ -114,21 +104,5 @@ def _language(tag: str) -> str:
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
     return result(
-        name,
-        url=item.get("link"),
-        title=item.get("title"),
-        snippet=item.get("snippet"),
-        date=item.get("date"),
-        read_date=_iso_date,
+        name, url=item.get("link"), title=item.get("title"), snippet=item.get("snippet"), date=item.get("date")
     )
-
-
-def _iso_date(text: str) -> str:
-    """Convert a date such as `Jan 29, 2023` to ISO 8601; an empty string for others, such as `2 days ago`."""
-    if match := _DAY.fullmatch(text):
-        month = match[1].lower()
-        try:
-            return date(int(match[3]), _MONTHS.index(month) + 1, int(match[2])).isoformat()
-        except ValueError:
-            return ""
-    return day(text)

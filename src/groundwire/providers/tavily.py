@@ -10,7 +10,7 @@ from groundwire.errors import NotConfigured, QuotaExceeded
 from groundwire.models import Filters, ReadResult, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities, ProviderContext
 from groundwire.providers.http_api import ApiOptions, ReadApiProvider, SearchApiProvider
-from groundwire.providers.http_parsing import ErrorRule, any_date, clean, result, short_message
+from groundwire.providers.http_parsing import ErrorRule, clean, result, short_message
 from groundwire.providers.query_mapping import Mapped, clipped, country_name, page_failure, page_result, time_filter
 from groundwire.transport import Response
 
@@ -146,5 +146,4 @@ def _row(item: dict[str, Any], name: str) -> SearchResult | None:
         snippet=item.get("content"),
         date=item.get("published_date"),
         score=item.get("score"),
-        read_date=any_date,
     )

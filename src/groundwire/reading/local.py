@@ -10,7 +10,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final, Self
 
@@ -36,6 +35,7 @@ from groundwire.reading.refresh import Refreshes
 from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.urls import parse_url
 from groundwire.transport import Head, Response, Transport
+from groundwire.transport.http_date import http_date
 
 if TYPE_CHECKING:  # the parsers take long to load, and a search does not need them
     from groundwire.reading.block_pages.classify import SoftBlock
@@ -64,7 +64,7 @@ def freshness(url: str, headers: Mapping[str, str]) -> Freshness:
     return Freshness(
         url=parse_url(url).request_text,
         etag=etag if len(etag) <= _MAX_VALIDATOR and etag.isascii() and _ETAG.fullmatch(etag) else "",
-        last_modified=modified if len(modified) <= _MAX_VALIDATOR and _date(modified) is not None else "",
+        last_modified=modified if len(modified) <= _MAX_VALIDATOR and http_date(modified) is not None else "",
         seconds=seconds,
         must_ask=not directives.keys().isdisjoint({"no-cache", "must-revalidate", "proxy-revalidate"}),
         no_store="no-store" in directives,
@@ -81,21 +81,13 @@ def _seconds(directives: Mapping[str, str], headers: Mapping[str, str]) -> float
             return 0.0 if lifetime is None else max(0.0, lifetime - (_number(age) or 0.0))
     if "Expires" not in headers:
         return None
-    ends = _date(headers["Expires"].strip())
-    now = _date(headers.get("Date", "").strip()) or datetime.now(UTC)
+    ends = http_date(headers["Expires"].strip())
+    now = http_date(headers.get("Date", "").strip()) or datetime.now(UTC)
     return 0.0 if ends is None else min(max(0.0, (ends - now).total_seconds()), _YEAR_SECONDS)
 
 
 def _number(text: str) -> float | None:
     return min(float(text), _YEAR_SECONDS) if re.fullmatch(r"[0-9]{1,12}", text) else None
-
-
-def _date(text: str) -> datetime | None:
-    try:
-        moment = parsedate_to_datetime(text)
-    except (ValueError, OverflowError, TypeError):
-        return None
-    return moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC)
 
 
 _TIMEOUT = 20.0  # seconds, without a deadline

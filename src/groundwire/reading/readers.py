@@ -43,7 +43,7 @@ from groundwire.storage import StoreError
 from groundwire.storage.archive.store import Archive
 from groundwire.transport import FetchPolicy
 
-__all__ = ["Attempts", "PageLedger", "ReaderCall", "Readers"]
+__all__ = ["PageLedger", "ReaderCall", "Readers"]
 
 _logger = logging.getLogger(__name__)
 
@@ -56,13 +56,6 @@ _NO_BROWSER = (
 )
 _FINAL_ERRORS = (BlockedByPolicy, InvalidRequest, PageNotFound, TooManyRedirects, DeadlineExceeded)
 """After these, no other reader helps."""
-
-
-class Attempts(Protocol):
-    """Collects the attempts of a call."""
-
-    def add(self, *attempts: Attempt) -> None:
-        """Append attempts."""
 
 
 class PageLedger(Protocol):
@@ -92,7 +85,7 @@ class ReaderCall(Protocol):
         """The deadline of the page."""
 
     @property
-    def attempts(self) -> Attempts:
+    def attempts(self) -> list[Attempt]:
         """Collects one entry per reader that was called."""
 
     @property
@@ -300,7 +293,7 @@ class Readers:
             attempt = Attempt(
                 provider=reader.name, outcome=outcome, reason=reason, status=status, latency_ms=latency, cost_usd=cost
             )
-            reading.call.attempts.add(attempt)
+            reading.call.attempts.append(attempt)
             if cost:
                 reading.call.ledger.add(cost)
             self._notify(AttemptFinished(attempt))

@@ -20,6 +20,7 @@ from groundwire.models import ReadResult
 from groundwire.providers.base import Capabilities, ProviderContext
 from groundwire.providers.http_api import ApiProvider
 from groundwire.providers.http_parsing import raise_for_error, text_or_empty, value_at
+from groundwire.providers.query_mapping import Mapped
 from groundwire.reading.local import checked_result
 from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.urls import parse_url
@@ -73,11 +74,12 @@ class WaybackReadProvider(ApiProvider):
         if (wait := self._resting_until - time.monotonic()) > 0:
             raise RateLimited(self.name, "not called: in cooldown", retry_after=wait)
         limited = (deadline or Deadline.after(_TIMEOUT)).capped(_TIMEOUT)
-        params, find = {"url": parse_url(url).request_text.partition("://")[2]}, partial(self._last_copy, url=url)
-        ask = partial(self.ask, "GET", deadline=limited)
+        page = {"url": parse_url(url).request_text.partition("://")[2]}
+        look_up = Mapped(page, path="/wayback/available", address={"host": ""})
         try:
-            copy = await ask("/wayback/available", find, params=params, address={"host": ""})
-            reply = await ask(f"/web/{copy.stamp}id_/{copy.url}", self._recorded, address={"host": "web."})
+            copy = await self.ask(look_up, partial(self._last_copy, url=url), deadline=limited)
+            load = Mapped({}, path=f"/web/{copy.stamp}id_/{copy.url}", address={"host": "web."})
+            reply = await self.ask(load, self._recorded, deadline=limited)
         except RateLimited as error:
             self._resting_until = time.monotonic() + (error.retry_after or _COOLDOWN)
             raise

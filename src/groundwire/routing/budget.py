@@ -89,14 +89,11 @@ class SessionBudget:
         """
         reserved = micro(price_usd)
         await self._end_if_idle()
-        if self.quota is None:
-            return await self._take(reserved, along)
-        day = self.quota.today()
-        await self.quota.take(day, reserved)
+        day = await self._take_of_day(reserved)
         try:
             return (await self._take(reserved, along))._replace(day=day)
         except BaseException:
-            await asyncio.shield(self._uncount(day, reserved))
+            await asyncio.shield(self._uncount(day, 1, reserved))
             raise
 
     async def take_page(self, price_usd: float = 0.0) -> Reservation:
@@ -112,13 +109,11 @@ class SessionBudget:
         limited = own or (quota is not None and quota.daily.cost_usd)
         reserved = micro(price_usd) if limited else 0
         await self._end_if_idle()
-        day = quota.today() if quota is not None else 0
-        if quota is not None:
-            await quota.take(day, reserved)
+        day = await self._take_of_day(reserved)
         if reserved:
             money = await self.store.count(self._key("usd"), reserved, limit=own or None, ttl=_LIFE)
             if not money.granted:
-                await self._uncount(day, reserved)
+                await self._uncount(day, 1, reserved)
                 raise self._no_money(money.total / MICRO, self._last_usage.spent)
         return Reservation(0, reserved, day, self._last_usage.spent)
 
@@ -186,8 +181,7 @@ class SessionBudget:
         """Uncount a search that could not be made; its actual cost stays counted."""
         count = await self.store.count(self._key("searches"), -1)
         self._note(count.total)
-        if self.quota is not None:
-            await self.quota.uncount(reservation.day, 1)
+        await self._uncount(reservation.day, 1, 0)
         await self.settle(reservation, cost_usd)
 
     async def reserve_many(self, most: int, price_usd: float = 0.0) -> Reservation:
@@ -199,14 +193,10 @@ class SessionBudget:
         """
         price = micro(price_usd)
         await self._end_if_idle()
-        if self.quota is None:
-            searches = await self._reserve_many(most, price)
-            return Reservation(searches, searches * price)
-        day = self.quota.today()
-        allowed = await self.quota.take_up_to(day, most, price)
+        day = self.quota.today() if self.quota is not None else 0
+        allowed = await self.quota.take_up_to(day, most, price) if self.quota is not None else most
         searches = await self._reserve_many(allowed, price)
-        await self.quota.uncount(day, allowed - searches)
-        await self.quota.add(day, (searches - allowed) * price)
+        await self._uncount(day, allowed - searches, (allowed - searches) * price)
         return Reservation(searches, searches * price, day)
 
     async def settle_many(self, reservation: Reservation, searches: int) -> None:
@@ -221,8 +211,7 @@ class SessionBudget:
         if searches != reservation.searches:
             count = await self.store.count(self._key("searches"), searches - reservation.searches, ttl=_LIFE)
             self._note(count.total)
-            if self.quota is not None:
-                await self.quota.uncount(reservation.day, reservation.searches - searches)
+            await self._uncount(reservation.day, reservation.searches - searches, 0)
         if money != reservation.micro_usd:
             await self._add(money - reservation.micro_usd, reservation.day)
 
@@ -317,11 +306,19 @@ class SessionBudget:
             self._note((await self.store.count(self._key("searches"), paid - searches)).total)
         return paid
 
-    async def _uncount(self, day: int, reserved: int) -> None:
-        """Return a search that the session's own budget rejected to its owner's quota."""
+    async def _take_of_day(self, micro_usd: int) -> int:
+        """Count a call in the owner's quota, and return its day; 0 if there is no quota."""
+        if self.quota is None:
+            return 0
+        day = self.quota.today()
+        await self.quota.take(day, micro_usd)
+        return day
+
+    async def _uncount(self, day: int, calls: int, micro_usd: int) -> None:
+        """Return calls that were not made, and money, to the owner's quota."""
         if self.quota is not None:
-            await self.quota.uncount(day, 1)
-            await self.quota.add(day, -reserved)
+            await self.quota.uncount(day, calls)
+            await self.quota.add(day, -micro_usd)
 
     async def _add(self, amount: int, day: int) -> None:
         await self.store.count(self._key("usd"), amount, ttl=_LIFE)

@@ -19,29 +19,13 @@ from groundwire.safety.urls import DomainPolicy, WebUrl
 if TYPE_CHECKING:  # needed for pages only, and slow to load
     from groundwire.reading.passages.view import Ask
 
-__all__ = ["AttemptLog", "CacheMode", "PageCall", "SearchCall"]
+__all__ = ["CacheMode", "PageCall", "SearchCall"]
 
 CacheMode = Literal["use", "refresh", "bypass"]
 """`use`: a cached value may be used. `refresh`: skip the lookup and store the new result. `bypass`: store nothing."""
 
 _NOTHING_RESERVED = Reservation()
 _ANY_DOMAIN = DomainPolicy()
-
-
-class AttemptLog:
-    """The attempts of one call, in the order in which they ended; it only grows."""
-
-    def __init__(self) -> None:
-        self._attempts: list[Attempt] = []
-
-    def add(self, *attempts: Attempt) -> None:
-        """Append attempts."""
-        self._attempts.extend(attempts)
-
-    @property
-    def entries(self) -> tuple[Attempt, ...]:
-        """The attempts so far."""
-        return tuple(self._attempts)
 
 
 @dataclass(kw_only=True, slots=True, eq=False, repr=False)  # not frozen: that would take three times as long to make
@@ -58,8 +42,8 @@ class _Call:
     """What was reserved of the budget before the first request."""
     ledger: CostLedger = field(default_factory=CostLedger)
     """The charges so far; settled once at the end. It is the budget's once something is reserved."""
-    attempts: AttemptLog = field(default_factory=AttemptLog)
-    """The attempts and their outcomes."""
+    attempts: list[Attempt] = field(default_factory=list)
+    """The attempts and their outcomes, in the order in which they ended."""
 
     @property
     def owner(self) -> Owner:
@@ -121,3 +105,5 @@ class PageCall(_Call):
     """The folders below which the address may be that of a local file."""
     url: WebUrl = field(init=False)
     """The URL, once the guard has allowed it."""
+    from_text: bool = False
+    """Whether the session knows the address only from the text of a page."""

@@ -7,7 +7,7 @@ reservation is settled on the day it was made, even after midnight.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from groundwire.errors import BudgetExceeded
@@ -88,13 +88,8 @@ class DailyQuota:
         Raises:
             BudgetExceeded: no call, or not enough money, is left for the day.
         """
-        limit = self.daily.calls or None
-        count = await self._store.count(self._key(day, "calls"), 1, limit=limit, ttl=_LIFE)
-        if not count.granted:
-            raise self._used_up(f"all {self.daily.calls:,} calls of the day are used", count.total)
-        if micro_usd and not await self.spend(day, micro_usd):
-            await self.uncount(day, 1)
-            raise self._no_money(count.total)
+        if not await self.take_up_to(day, 1, micro_usd):
+            raise self._used_up(await self.used())
 
     async def spend(self, day: int, micro_usd: int) -> bool:
         """Reserve more money; return False without reserving if there is not enough."""
@@ -117,11 +112,8 @@ class DailyQuota:
         Raises:
             BudgetExceeded: the day's money is used up.
         """
-        if not self.daily.cost_usd:
-            return
-        used = await self.used()
-        if used["cost_usd"] >= self.daily.cost_usd:
-            raise self._no_money(used["calls"])
+        if self.daily.cost_usd and (used := await self.used())["cost_usd"] >= self.daily.cost_usd:
+            raise self._used_up(used)
 
     async def take_up_to(self, day: int, calls: int, price: int) -> int:
         """Count as many calls as the limits allow, each with its price, and return their number.
@@ -146,14 +138,15 @@ class DailyQuota:
         usd = await self._store.count(self._key(day, "usd"), 0)
         return {"calls": calls.total, "cost_usd": usd.total / MICRO}
 
-    def _no_money(self, calls: float) -> BudgetExceeded:
-        return self._used_up(f"its limit is {self.daily.cost_usd:g} US dollars per day", calls)
-
-    def _used_up(self, what: str, calls: float) -> BudgetExceeded:
+    def _used_up(self, used: Mapping[str, float]) -> BudgetExceeded:
+        """Return the error of a day whose calls, or else whose money, are used up."""
+        calls, what = round(used["calls"]), f"its limit is {self.daily.cost_usd:g} US dollars per day"
+        if 0 < self.daily.calls <= calls:
+            what = f"all {calls:,} calls of the day are used"
         return BudgetExceeded(
             f"The daily budget is used up: {what}.",
             limit=self.daily.calls,
-            spent=round(calls),
+            spent=calls,
             retry_after=_DAY - self._clock() % _DAY,
             resets="It resets at midnight UTC.",
         )

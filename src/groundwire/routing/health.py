@@ -21,7 +21,7 @@ from groundwire.models import Attempt, Outcome
 from groundwire.providers import SearchProvider
 from groundwire.storage.base import Store, StoreError
 
-__all__ = ["Changes", "Cooldown", "Health", "HealthRecord", "Order", "ProviderHealth", "load_record", "record_key"]
+__all__ = ["Changes", "Health", "HealthRecord", "Order", "ProviderHealth", "load_record", "record_key"]
 
 _P = TypeVar("_P", bound=SearchProvider)
 
@@ -121,26 +121,6 @@ class _State:
         return min(math.ceil(math.log(_IMPROBABLE) / math.log(share)), _LONGEST_ROW) if share > 0 else 1
 
 
-class Cooldown(NamedTuple):
-    """A provider that is skipped for a while because of its key or plan."""
-
-    provider: SearchProvider
-    """The provider."""
-    seconds: float
-    """The seconds that are left."""
-    outcome: Outcome
-    """The outcome of the attempt that started it."""
-    reason: str
-    """The provider's message."""
-
-    @property
-    def attempt(self) -> Attempt:
-        """The attempt that was skipped."""
-        reason = f"not called: in cooldown{f' ({self.reason})' if self.reason else ''}"
-        name, after = self.provider.name, round(self.seconds, 3)
-        return Attempt(provider=name, outcome=self.outcome, reason=reason, retry_after=after)
-
-
 class Order(NamedTuple):
     """The order in which to call providers."""
 
@@ -148,8 +128,8 @@ class Order(NamedTuple):
     """The available ones: healthy ones and those to probe in their configured order, degraded ones last."""
     probes: frozenset[str]
     """The names of those whose cooldown is over: this request shows whether they are healthy again."""
-    skipped: tuple[Cooldown, ...]
-    """Those in cooldown."""
+    skipped: tuple[Attempt, ...]
+    """What is said of those in cooldown, because of their key or plan."""
 
 
 class ProviderHealth(NamedTuple):
@@ -192,13 +172,20 @@ class Health:
         now = self._clock()
         first: list[SearchProvider] = []
         degraded: list[tuple[float, SearchProvider]] = []
-        skipped: list[Cooldown] = []
+        skipped: list[Attempt] = []
         probes = set()
         for provider in providers:
             state = self._states[provider.name]
             if now < state.cooldown_until:
-                seconds = state.cooldown_until - now
-                skipped.append(Cooldown(provider, seconds, state.cooldown_outcome, state.cooldown_reason))
+                said = f" ({state.cooldown_reason})" if state.cooldown_reason else ""
+                skipped.append(
+                    Attempt(
+                        provider=provider.name,
+                        outcome=state.cooldown_outcome,
+                        reason=f"not called: in cooldown{said}",
+                        retry_after=round(state.cooldown_until - now, 3),
+                    )
+                )
             elif not state.degraded_until and not state.cooldown_until:
                 first.append(provider)
             elif now >= state.degraded_until and now >= state.probe_until:

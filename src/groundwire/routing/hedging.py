@@ -179,7 +179,7 @@ class _HedgedRun:
         self._providers = providers
         order = self._runner.health.order(providers, price_of)
         self._queue, self._probes = list(order.queue), set(order.probes)
-        self._finish.results += [AttemptResult(cooldown.attempt) for cooldown in order.skipped]
+        self._finish.results += map(AttemptResult, order.skipped)
         try:
             while not self._is_over():
                 if self._may_start():
@@ -249,7 +249,7 @@ class _HedgedRun:
             self._repeat_free()
         if charged:
             self._runner.extra.spend(charged)
-            _ExtraCharge(self._runner.extra, charged, task, state, earlier if self._round == 1 else ())
+            _correct_later(self._runner.extra, charged, task, state, earlier if self._round == 1 else ())
 
     def _repeat_free(self) -> bool:
         """Choose a healthy free provider without a rate limit that is late or has failed, to call it once more."""
@@ -482,32 +482,33 @@ def _failed_for_now(results: Sequence[AttemptResult], seconds: float) -> dict[st
     }
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class _ExtraCharge:
-    """The charge of one paid call to the budget, corrected when it is known whether it was extra."""
+def _correct_later(
+    budget: ExtraBudget,
+    charged: float,
+    paid: asyncio.Task[AttemptResult],
+    state: AttemptState,
+    earlier: Sequence[asyncio.Task[AttemptResult]],
+) -> None:
+    """Correct the charge of a paid call when it is known whether it was extra.
 
-    budget: ExtraBudget
-    """The budget, already charged."""
-    charged: float
-    """The amount."""
-    paid: asyncio.Task[AttemptResult]
-    """The call."""
-    state: AttemptState
-    """Its state."""
-    earlier: Sequence[asyncio.Task[AttemptResult]]
-    """The calls that it hedges; none for a call of a further round, which always counts."""
+    Args:
+        budget: The budget, already charged.
+        charged: The amount.
+        paid: The call.
+        state: Its state.
+        earlier: The calls that it hedges; none for a call of a further round, which always counts.
+    """
 
-    def __post_init__(self) -> None:
-        for task in (self.paid, *self.earlier):
-            task.add_done_callback(self._settle)
-
-    def _settle(self, _: asyncio.Task[AttemptResult]) -> None:
-        if not all(task.done() for task in (self.paid, *self.earlier)):
+    def settle(_: asyncio.Task[AttemptResult]) -> None:
+        if not all(task.done() for task in (paid, *earlier)):
             return
-        if not self.state.sent or (not self.paid.cancelled() and not self.paid.result().answered):
+        if not state.sent or (not paid.cancelled() and not paid.result().answered):
             extra = 0.0  # what was not sent, or not answered, is not paid
-        elif not self.earlier or any(not task.cancelled() and task.result().rows for task in self.earlier):
+        elif not earlier or any(not task.cancelled() and task.result().rows for task in earlier):
             extra = 1.0
         else:
-            extra = self.charged if any(task.cancelled() for task in self.earlier) else 0.0
-        self.budget.spend(extra - self.charged)
+            extra = charged if any(task.cancelled() for task in earlier) else 0.0
+        budget.spend(extra - charged)
+
+    for task in (paid, *earlier):
+        task.add_done_callback(settle)

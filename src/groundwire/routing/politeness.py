@@ -14,6 +14,7 @@ from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import lru_cache
+from weakref import WeakValueDictionary
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -41,14 +42,6 @@ _LONGEST_PAUSE = 3_600.0  # the maximum pause in seconds that a site may request
 _LARGE = 20_000  # characters of rules that are matched without a thread
 _MARGIN = 0.1  # seconds before the deadline, so that the error can state the reason of the wait
 _PAUSE_STATUSES = frozenset({429, 503})
-
-
-@dataclass(slots=True)
-class _SiteSlots:
-    """The concurrent requests of one site."""
-
-    free: asyncio.Semaphore
-    users: int = 0
 
 
 class Politeness:
@@ -84,7 +77,7 @@ class Politeness:
         self._at_once = at_once
         self._clock = clock
         self._replaying = transport.cassette is not None and transport.cassette.replaying
-        self._slots: dict[str, _SiteSlots] = {}
+        self._slots: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()  # of sites in use
 
     async def check(self, url: WebUrl, deadline: Deadline, *, remote: bool = False) -> float:
         """Check that a site's robots.txt allows a page.
@@ -163,24 +156,18 @@ class Politeness:
     @asynccontextmanager
     async def _slot(self, site: str, url: WebUrl, deadline: Deadline) -> AsyncGenerator[None]:
         """Hold one of the site's slots for the block."""
-        room = self._slots.setdefault(site, _SiteSlots(asyncio.Semaphore(self._at_once)))
-        room.users += 1
+        free = self._slots.setdefault(site, asyncio.Semaphore(self._at_once))
         try:
-            try:
-                async with asyncio.timeout(max(0.0, deadline.remaining() - _MARGIN)):
-                    await room.free.acquire()
-            except TimeoutError as error:
-                raise DeadlineExceeded(
-                    f"{url.host} is already serving {self._at_once} pages, and none finished in time. Try again."
-                ) from error
-            try:
-                yield
-            finally:
-                room.free.release()
+            async with asyncio.timeout(max(0.0, deadline.remaining() - _MARGIN)):
+                await free.acquire()
+        except TimeoutError as error:
+            raise DeadlineExceeded(
+                f"{url.host} is already serving {self._at_once} pages, and none finished in time. Try again."
+            ) from error
+        try:
+            yield
         finally:
-            room.users -= 1
-            if not room.users:
-                self._slots.pop(site, None)
+            free.release()
 
     async def _wait_for_pause(self, site: str, url: WebUrl, deadline: Deadline) -> None:
         """Wait as long as the site has requested, up to a limit."""

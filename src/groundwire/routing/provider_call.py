@@ -98,6 +98,7 @@ class ProviderCaller:
         try:
             if self._store is not None and (refused := await take_of_day(self._store, provider)):
                 self.limiter.release(provider)
+                call.ledger.correct(price, 0.0)
                 return AttemptResult(make_attempt(provider.name, "quota", refused))
             if self._notice is not None:
                 await self._notice.before(provider)
@@ -193,13 +194,10 @@ def _attempt_result(provider: SearchProvider, results: Results, call: SearchCall
 
 def _without_slot(provider: SearchProvider, slot: Slot, deadline: Deadline) -> AttemptResult:
     """Return the result of an attempt that was skipped, because its slot is too late."""
-    if slot.pause_reason:
-        reason = f"not called: in cooldown{slot.pause_reason}"
-        attempt = make_attempt(provider.name, "rate_limited", reason)
-        return AttemptResult(attempt.model_copy(update={"retry_after": round(slot.wait, 3)}))
     late = "after the deadline" if slot.wait >= deadline.remaining() else f"in {slot.wait:.1f} s only"
     every = f" (one request in {slot.interval:g} s)" if slot.interval else ""
-    attempt = make_attempt(provider.name, "rate_limited", f"not called: its rate limit allows a request {late}{every}")
+    why = f"in cooldown{slot.pause_reason}" if slot.pause_reason else f"its rate limit allows a request {late}{every}"
+    attempt = make_attempt(provider.name, "rate_limited", f"not called: {why}")
     return AttemptResult(attempt.model_copy(update={"retry_after": round(slot.wait, 3)}))
 
 

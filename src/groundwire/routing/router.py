@@ -171,7 +171,7 @@ class Router:
                 warnings = (*old.warnings, error.summary)
                 all_attempts = (*attempts, old.attempt)
                 return _response(call, self._last.name, all_attempts, old.rows, old.filters, warnings, stale=True)
-        call.attempts.add(*attempts)
+        call.attempts.extend(attempts)
         raise error
 
     async def _fuse(self, call: SearchCall) -> HedgeResult:
@@ -205,7 +205,7 @@ class Router:
                 )
             results.append(item)
         answers = [item for item in results if item.rows]
-        results += [AttemptResult(cooldown.attempt) for cooldown in order.skipped]
+        results += map(AttemptResult, order.skipped)
         if not answers:
             return HedgeResult(results=results)
         merged = AttemptResult(
@@ -218,17 +218,12 @@ class Router:
 
     async def _wait_all(self, tasks: Sequence[asyncio.Task[AttemptResult]]) -> None:
         """Wait for all; once one has rows, the others have limited time and are then canceled."""
-        waiting, answered = set(tasks), False
+        ended, waiting = set[asyncio.Task[AttemptResult]](), set(tasks)
         try:
-            while waiting:
-                ended, waiting = await asyncio.wait(
-                    waiting,
-                    timeout=self._hedging.fuse_max_wait if answered else None,
-                    return_when=asyncio.ALL_COMPLETED if answered else asyncio.FIRST_COMPLETED,
-                )
-                if answered:
-                    return
-                answered = any(task.result().rows for task in ended)
+            while waiting and not any(task.result().rows for task in ended):
+                ended, waiting = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+            if waiting:
+                await asyncio.wait(waiting, timeout=self._hedging.fuse_max_wait)
         finally:
             for task in tasks:
                 task.cancel()
@@ -246,7 +241,7 @@ def _response(
     stale: bool = False,
 ) -> SearchResponse:
     """Record the attempts and return the response, its results numbered from 1."""
-    call.attempts.add(*attempts)
+    call.attempts.extend(attempts)
     places = range(1, len(rows) + 1)
     if [row.citation_id for row in rows] != [*places]:
         rows = [replaced(row, citation_id=place) for row, place in zip(rows, places, strict=True)]

@@ -18,6 +18,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Itera
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import wraps
 from typing import Any, Final
 
 from groundwire.deadline import Deadline
@@ -185,7 +186,37 @@ async def _failures(case: ProviderCase, make: Callable[[], Any], fault: Injected
     return errors
 
 
-async def _answers(case: ProviderCase) -> None:
+class _LogLines(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__(logging.DEBUG)
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(f"{record.getMessage()}{record.exc_info}{record.__dict__}")
+
+
+def _check(work: Callable[[ProviderCase], Coroutine[Any, Any, None]]) -> Check:
+    """Return a check that runs in an event loop of its own; whatever it logs must not have the key."""
+
+    @wraps(work)
+    def check(case: ProviderCase) -> None:
+        logger, handler = logging.getLogger(), _LogLines()
+        level = logger.level
+        logger.addHandler(handler)
+        logger.setLevel(logging.DEBUG)
+        try:
+            asyncio.run(work(case))
+        finally:
+            logger.setLevel(level)
+            logger.removeHandler(handler)
+        _require(not any(_CANARY in line for line in handler.lines), "the key is in the log")
+
+    return check
+
+
+@_check
+async def answers_have_rows_and_pages(case: ProviderCase) -> None:
+    """A search has rows with title, URL, and source; a page has content."""
     async with _provider(case) as provider:
         for call in _calls(case, provider):
             result = await call()
@@ -202,14 +233,18 @@ async def _answers(case: ProviderCase) -> None:
             _require(rows == list(case.expected), f"read {rows}, not {list(case.expected)}")
 
 
-async def _empty(case: ProviderCase) -> None:
+@_check
+async def nothing_found_is_no_failure(case: ProviderCase) -> None:
+    """A search that finds nothing is empty, not an error."""
     async with _provider(case) as provider:
         if provider.capabilities.search:
             results = await provider.search(case.query_without_results, deadline=Deadline.after(_SECONDS))
             _require(len(results) == 0, results)
 
 
-async def _refusals(case: ProviderCase) -> None:
+@_check
+async def no_refusal_is_an_answer(case: ProviderCase) -> None:
+    """No status and no body of a refusal is results, a page, or "no results"."""
     async with _maker(case) as make:
         for status in _STATUSES:
             for body in _BODIES:
@@ -219,7 +254,9 @@ async def _refusals(case: ProviderCase) -> None:
                     raise AssertionError(f"status {status} with {body[:60]!r}: {error}") from None
 
 
-async def _faults(case: ProviderCase) -> None:
+@_check
+async def each_fault_has_its_error(case: ProviderCase) -> None:
+    """Faults of network, status, and body are the right class of error, with the seconds to wait."""
     async with _maker(case) as make:
         for fault, expected in _FAULTS:
             for error in await _failures(case, make, fault):
@@ -233,7 +270,9 @@ async def _faults(case: ProviderCase) -> None:
             _require(wait == 7, f"Retry-After: 7 was read as {wait}")
 
 
-async def _deadline(case: ProviderCase) -> None:
+@_check
+async def a_deadline_ends_a_call(case: ProviderCase) -> None:
+    """A service that does not answer is a timeout."""
     async with _provider(case) as provider:
         with _failing(case, InjectedFault.hang()):
             for call in _calls(case, provider, 0.5):
@@ -241,7 +280,9 @@ async def _deadline(case: ProviderCase) -> None:
                 _require(isinstance(error, ProviderTimeout), f"a passed deadline is {error!r}")
 
 
-async def _cancellation(case: ProviderCase) -> None:
+@_check
+async def a_call_can_be_canceled(case: ProviderCase) -> None:
+    """A canceled call ends as canceled, and the next one works."""
     async with _provider(case) as provider:
         for call in _calls(case, provider):
             case.service.forget()
@@ -255,7 +296,9 @@ async def _cancellation(case: ProviderCase) -> None:
             await call()
 
 
-async def _limits(case: ProviderCase) -> None:
+@_check
+async def limits_hold(case: ProviderCase) -> None:
+    """No limit is refused, and no response has more results."""
     async with _provider(case) as provider, Web(_settings(case, None), search_providers=[provider]) as web:
         for limit in (
             (1, min(provider.capabilities.max_results, MAX_LIMIT), MAX_LIMIT) if provider.capabilities.search else ()
@@ -279,7 +322,9 @@ def _filters(able: Any) -> Iterator[tuple[str, dict[str, Any], bool]]:
     yield "page", {"page": 2}, able.pages
 
 
-async def _filtered(case: ProviderCase) -> None:
+@_check
+async def filters_reach_the_service_or_are_reported(case: ProviderCase) -> None:
+    """A supported filter changes the request; one that is not is reported as such."""
     async with _provider(case) as provider, Web(_settings(case, None), search_providers=[provider]) as web:
         if not provider.capabilities.search:
             return
@@ -305,7 +350,9 @@ async def _sent(case: ProviderCase, provider: Any, filters: Filters) -> tuple[li
     return [(request.target, request.body) for request in case.service.requests], results
 
 
-async def _prices(case: ProviderCase) -> None:
+@_check
+async def a_search_has_its_price(case: ProviderCase) -> None:
+    """A search costs what it should, and its price is known before."""
     async with _provider(case) as provider:
         if provider.capabilities.search:
             cost = Results.of(await provider.search(case.query, deadline=Deadline.after(_SECONDS))).cost_usd
@@ -313,7 +360,9 @@ async def _prices(case: ProviderCase) -> None:
             _require((price_of(provider) > 0) == (case.cost_usd > 0), "price_usd and the cost of a search disagree")
 
 
-async def _secrets(case: ProviderCase) -> None:
+@_check
+async def keys_stay_secret(case: ProviderCase) -> None:
+    """A key is sent in a header, and is in no address, body, error, representation, or log."""
     echo = json.dumps({"error": {"message": f"The key {_CANARY} is wrong"}, "detail": f"what is {_CANARY}?"})
     for status in (None, 400, 401, 402, 403, 429, 500, 302) if case.keys else ():
         if status is not None:
@@ -347,79 +396,6 @@ async def _keeps_its_key(case: ProviderCase, provider: Any, number: int, status:
     for request in case.service.requests:
         _require(_CANARY not in f"{request.target}{request.body!r}", "the key is in an address or a body")
         _require(any(_CANARY in value for value in request.headers.values()), "the key is in no header")
-
-
-class _LogLines(logging.Handler):
-    def __init__(self) -> None:
-        super().__init__(logging.DEBUG)
-        self.lines: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.lines.append(f"{record.getMessage()}{record.exc_info}{record.__dict__}")
-
-
-def _run(work: Coroutine[Any, Any, None]) -> None:
-    """Run a check in an event loop of its own; whatever it logs must not have the key."""
-    logger, handler = logging.getLogger(), _LogLines()
-    level = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(logging.DEBUG)
-    try:
-        asyncio.run(work)
-    finally:
-        logger.setLevel(level)
-        logger.removeHandler(handler)
-    _require(not any(_CANARY in line for line in handler.lines), "the key is in the log")
-
-
-def answers_have_rows_and_pages(case: ProviderCase) -> None:
-    """A search has rows with title, URL, and source; a page has content."""
-    _run(_answers(case))
-
-
-def nothing_found_is_no_failure(case: ProviderCase) -> None:
-    """A search that finds nothing is empty, not an error."""
-    _run(_empty(case))
-
-
-def no_refusal_is_an_answer(case: ProviderCase) -> None:
-    """No status and no body of a refusal is results, a page, or "no results"."""
-    _run(_refusals(case))
-
-
-def each_fault_has_its_error(case: ProviderCase) -> None:
-    """Faults of network, status, and body are the right class of error, with the seconds to wait."""
-    _run(_faults(case))
-
-
-def a_deadline_ends_a_call(case: ProviderCase) -> None:
-    """A service that does not answer is a timeout."""
-    _run(_deadline(case))
-
-
-def a_call_can_be_canceled(case: ProviderCase) -> None:
-    """A canceled call ends as canceled, and the next one works."""
-    _run(_cancellation(case))
-
-
-def limits_hold(case: ProviderCase) -> None:
-    """No limit is refused, and no response has more results."""
-    _run(_limits(case))
-
-
-def filters_reach_the_service_or_are_reported(case: ProviderCase) -> None:
-    """A supported filter changes the request; one that is not is reported as such."""
-    _run(_filtered(case))
-
-
-def a_search_has_its_price(case: ProviderCase) -> None:
-    """A search costs what it should, and its price is known before."""
-    _run(_prices(case))
-
-
-def keys_stay_secret(case: ProviderCase) -> None:
-    """A key is sent in a header, and is in no address, body, error, representation, or log."""
-    _run(_secrets(case))
 
 
 CHECKS: Final[tuple[Check, ...]] = (

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from typing import Final
 
 from groundwire.safety.urls import WebUrl
+from groundwire.transport.http_date import http_date
 
 __all__ = ["ChainCookies"]
 
@@ -65,8 +65,5 @@ def _is_over(attributes: Mapping[str, str]) -> bool:
     age = attributes.get("max-age", "")
     if re.fullmatch(r"-?\d{1,18}", age):
         return int(age) <= 0
-    try:
-        ends = parsedate_to_datetime(attributes.get("expires", ""))
-    except (ValueError, OverflowError, TypeError):
-        return False
-    return (ends if ends.tzinfo is not None else ends.replace(tzinfo=UTC)) <= datetime.now(UTC)
+    ends = http_date(attributes.get("expires", ""))
+    return ends is not None and ends <= datetime.now(UTC)

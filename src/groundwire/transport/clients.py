@@ -43,17 +43,12 @@ class HttpClients:
         self.guard: Guard = self._guard()
         self.api: Transport = self._transport(self.guard, settings.network.proxy)
         self.pages: Transport = self._transport(self.guard, settings.network.proxy)
-        self._operators: dict[tuple[str, str], Transport] = {}
-        self._proxied: dict[str, Transport] = {}
+        self._others: dict[tuple[str, str], Transport] = {}  # by exempted origin, and proxy
 
     def service(self, url: str) -> Transport:
         """Return the client for a public service, through the proxy for its URL."""
         proxy = self._settings.proxy_for(url)
-        if proxy == self._settings.network.proxy:
-            return self.api
-        if proxy not in self._proxied:
-            self._proxied[proxy] = self._transport(self.guard, proxy)
-        return self._proxied[proxy]
+        return self.api if proxy == self._settings.network.proxy else self._client("", proxy)
 
     def operator(self, base_url: str) -> Transport:
         """Return a client that may reach the origin of `base_url` in addition to public addresses."""
@@ -63,13 +58,11 @@ class HttpClients:
             proxy = self._settings.proxy_for(base_url)
         except BlockedAddress:
             proxy = ""  # an internal service is not reached through an external proxy
-        if (origin, proxy) not in self._operators:
-            self._operators[origin, proxy] = self._transport(self._guard(origin), proxy)
-        return self._operators[origin, proxy]
+        return self._client(origin, proxy)
 
     async def aclose(self) -> None:
         """Close them all."""
-        for transport in (self.api, self.pages, *self._operators.values(), *self._proxied.values()):
+        for transport in (self.api, self.pages, *self._others.values()):
             await transport.aclose()
 
     def _guard(self, *origins: str) -> Guard:
@@ -79,6 +72,11 @@ class HttpClients:
             origin_redirects=policy.origin_redirects,
             resolver=self._resolver,
         )
+
+    def _client(self, origin: str, proxy: str) -> Transport:
+        if (origin, proxy) not in self._others:
+            self._others[origin, proxy] = self._transport(self._guard(origin) if origin else self.guard, proxy)
+        return self._others[origin, proxy]
 
     def _transport(self, guard: Guard, proxy: str) -> Transport:
         agent = self._settings.network.user_agent

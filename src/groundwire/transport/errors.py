@@ -128,10 +128,9 @@ def translated(error: Exception, *, proxied: bool) -> Exception:
 
 def raise_provider_error(provider: str, host: str, error: ExchangeFailed) -> NoReturn:
     """Raise the exception of a failed exchange with a provider's host."""
-    if error.kind in {"large", "coding"}:
-        raise UnexpectedResponse(provider, f"the answer of {host} {error.detail}") from error
-    if error.kind == "protocol":
-        raise UnexpectedResponse(provider, f"{host} {error.detail}") from error
+    if error.kind in {"large", "coding", "protocol"}:
+        what = host if error.kind == "protocol" else f"the answer of {host}"
+        raise UnexpectedResponse(provider, f"{what} {error.detail}") from error
     fix = _FIXES.get(error.kind, "Check its address, and that it can be reached from here")
     raise ProviderUnreachable(provider, f"{host} {error.detail}", fix=fix) from error
 

@@ -4,21 +4,32 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast, get_args
 
 import groundwire.models  # frameworks read the types of the methods, and those of pages are loaded when named
 from groundwire.deadline import Deadline
 from groundwire.errors import Closed, InvalidRequest, PermissionDenied
 from groundwire.hints import method_hint
-from groundwire.models import SafeSearch, SearchResponse, SearchSource, Strategy, TimeRange
-from groundwire.models.argument_names import OPEN_PAGE, SEARCH, NoArguments, unknown_argument
-from groundwire.models.validators import TimeRangeName, check_sources
+from groundwire.models import Query, SafeSearch, SearchResponse, SearchSource, Strategy, TimeRange
+from groundwire.models.argument_names import OPEN_PAGE, SAFE_SEARCHES, SEARCH, NoArguments, unknown_argument
+from groundwire.models.validators import (
+    TimeRangeName,
+    check_choice,
+    check_date,
+    check_domains,
+    check_folders,
+    check_int,
+    check_sources,
+    is_number,
+    time_range_of,
+)
 
 if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.cassette import Cassette
@@ -47,12 +58,13 @@ if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.web.open_page import OpenPageFlow
     from groundwire.web.page_batch import PageBatch
     from groundwire.web.search import SearchFlow
-    from groundwire.web.session_sources import CitedPages
+    from groundwire.web.session_sources import SessionSources
     from groundwire.web.site_map import SiteMap
 
 __all__ = ["Web"]
 
 _LONGEST_TIMEOUT = 600  # seconds
+_COUNTRY_LANGUAGE = re.compile("([a-z]{2})-([a-z]{2})")
 _MOST_PAGES = 50  # of a hosted answer that are opened
 _AT_ONCE = 5_000  # characters that are looked through without a thread, in some milliseconds
 _ARGUMENTS = (
@@ -136,7 +148,7 @@ class Web:
             cassette=cassette,
             resolver=resolver,
         )
-        self.skipped: tuple[str, ...] = self._resources.skipped
+        self.skipped: tuple[str, ...] = self._resources.setup.skipped
         """Why configured providers are not used, a sentence each."""
         self.search_flow: SearchFlow = self._resources.search_flow
         """What searches for this view."""
@@ -226,21 +238,31 @@ class Web:
         """
         if unknown:
             raise unknown_argument(self.search, unknown, SEARCH)
-        flow = self._search_flow(sources)
-        call = flow.call(
-            query,
-            limit=limit,
-            allowed_domains=allowed_domains,
-            blocked_domains=blocked_domains,
-            time_range=time_range,
-            published_after=published_after,
-            published_before=published_before,
-            language=language,
-            region=region,
-            safesearch=safesearch,
-            page=page,
+        from groundwire.routing.calls import SearchCall
+
+        flow, settings = self._search_flow(sources), self.settings.search
+        if isinstance(region, str) and (pair := _COUNTRY_LANGUAGE.fullmatch(region)):  # as ddgs writes it
+            region = None if region == "wt-wt" else pair[1]
+            language = language or (None if pair[2] == "wt" else pair[2])
+        safesearch = settings.safesearch if safesearch is None else safesearch
+        strategy = settings.strategy if strategy is None else strategy
+        check_choice("strategy", strategy, get_args(Strategy))
+        call = SearchCall(
+            query=Query(
+                text=query,
+                limit=settings.limit if limit is None else limit,
+                allowed_domains=check_domains("allowed_domains", allowed_domains),
+                blocked_domains=check_domains("blocked_domains", blocked_domains),
+                time_range=time_range_of(time_range),
+                published_after=check_date("published_after", published_after),
+                published_before=check_date("published_before", published_before),
+                language=language,
+                region=region,
+                safesearch=cast("SafeSearch", SAFE_SEARCHES.get(str(safesearch).lower(), safesearch)),
+                page=page,
+            ),
             strategy=strategy,
-            deadline=self._begin(timeout, self.settings.search.timeout),
+            deadline=self._begin(timeout, settings.timeout),
             cache_mode=self._cache_mode(refresh, keep),
             budget=self._budget,
             policy=self._policy,
@@ -364,7 +386,6 @@ class Web:
         if unknown:
             raise unknown_argument(self.open_pages, unknown, OPEN_PAGE)
         await _load_open_page()
-        from groundwire.models.validators import check_int
         from groundwire.web.open_page import check_urls
 
         selection = self._selection(query=query, find=find, max_length=max_length, max_tokens=max_tokens)
@@ -393,7 +414,6 @@ class Web:
         Raises:
             InvalidRequest: an argument is invalid.
         """
-        from groundwire.models.validators import check_int
         from groundwire.safety.urls import parse_url
         from groundwire.web.open_page import check_address
         from groundwire.web.site_map import LinkReader, SiteMap
@@ -442,7 +462,6 @@ class Web:
         Raises:
             InvalidRequest: an argument is invalid.
         """
-        from groundwire.models.validators import check_int, is_number
         from groundwire.web.page_batch import PageBatch
 
         if isinstance(urls, (str, bytes)):
@@ -544,7 +563,6 @@ class Web:
         Raises:
             InvalidRequest: a domain is invalid.
         """
-        from groundwire.models.validators import check_domains
         from groundwire.safety.tenancy import Owner
         from groundwire.safety.urls import DomainPolicy
 
@@ -575,8 +593,6 @@ class Web:
         Raises:
             InvalidRequest: a path is not a whole one.
         """
-        from groundwire.models.validators import check_folders
-
         view = self._view()
         try:
             view._files = check_folders(folders)
@@ -700,8 +716,6 @@ class Web:
         Returns:
             How many may be made; pass it to `settle_searches` afterwards.
         """
-        from groundwire.models.validators import check_int
-
         return await self._budget.reserve_many(check_int("max_searches", max_searches, 1, 1_000), price_usd)
 
     async def settle_searches(self, reservation: Reservation, used: int) -> None:
@@ -811,7 +825,7 @@ class Web:
     @property
     def missing_key(self) -> MissingKey | None:
         """The key to ask the user for, of a provider that they chose."""
-        return self._resources.missing_key
+        return self._resources.setup.missing_key
 
     close = aclose
 
@@ -826,16 +840,15 @@ class Web:
         view.__dict__.update(self.__dict__, _is_view=True)
         return view
 
-    def _cited(self) -> CitedPages:
-        from groundwire.web.session_sources import CitedPages
-
+    def _cited(self) -> SessionSources:
+        """Return the sources of sessions, or raise an error if they are not stored."""
         if self._resources.closed:
             raise _closed()
         if self._resources.sources is None:
             raise InvalidRequest(
                 "session.citations", "is call, so nothing is remembered", "Set it to session to check answers."
             )
-        return CitedPages(sources=self._resources.sources, archive=self._resources.archive)
+        return self._resources.sources
 
     def _search_flow(self, sources: Sequence[SearchSource]) -> SearchFlow:
         """Return what searches the sources of a call for this view."""
@@ -883,8 +896,6 @@ class Web:
         ]
 
     def _begin(self, timeout: float | None, default: float) -> Deadline:
-        from groundwire.models.validators import is_number
-
         if self._resources.closed:
             raise _closed()
         seconds = default if timeout is None else timeout

@@ -16,6 +16,7 @@ from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from html import unescape
 from typing import Final, Literal
+from weakref import WeakValueDictionary
 
 from groundwire.errors import BlockedUnknown
 from groundwire.routing.budget import SessionBudget
@@ -49,7 +50,7 @@ class KnownUrls:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._owner = secrets.token_hex(8)
-        self._locks: dict[str, tuple[asyncio.Lock, int]] = {}
+        self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()  # of keys in use
 
     async def note(self, session: SessionBudget, origin: Origin, urls: Iterable[WebUrl]) -> None:
         """Add URLs.
@@ -68,28 +69,21 @@ class KnownUrls:
             remaining = [digest for digest in old if digest not in digests] + list(digests)
             await self._store.set(key, b"".join(remaining[-_MAX_DIGESTS[origin] :]), fresh=_LIFE_SECONDS)
 
-    async def admit(self, session: SessionBudget, url: WebUrl) -> WebUrl:
-        """Return a URL known to the session, without an unknown fragment.
+    async def admit(self, session: SessionBudget, url: WebUrl) -> tuple[WebUrl, Origin]:
+        """Return a URL known to the session, without an unknown fragment, and the most trusted of its origins.
 
         Raises:
             BlockedUnknown: the session has not seen it.
         """
-        digests: set[bytes] = set()
-        for origin in _MAX_DIGESTS:
-            digests.update(await self._load(_key(session, origin)))
-        if _digest(url.text) in digests:
-            return url
-        if _digest(url.request_text) in digests:
-            return url._replace(fragment="")
-        raise BlockedUnknown(UNKNOWN)
-
-    async def origin(self, session: SessionBudget, url: WebUrl) -> Origin | None:
-        """Return the most trusted of the places where an address came from; None where the session does not know it."""
-        digests = {_digest(url.text), _digest(url.request_text)}
-        for origin in _MAX_DIGESTS:
-            if not digests.isdisjoint(await self._load(_key(session, origin))):
-                return origin
-        return None
+        whole, plain = _digest(url.text), _digest(url.request_text)
+        known = {
+            origin: {whole, plain}.intersection(await self._load(_key(session, origin))) for origin in _MAX_DIGESTS
+        }
+        origins = [origin for origin, digests in known.items() if digests]
+        if not origins:
+            raise BlockedUnknown(UNKNOWN)
+        has_fragment = any(whole in digests for digests in known.values())
+        return url if has_fragment else url._replace(fragment=""), origins[0]
 
     async def forget(self, session: SessionBudget) -> None:
         """Delete a session's known URLs."""
@@ -99,22 +93,15 @@ class KnownUrls:
     @asynccontextmanager
     async def _locked(self, key: str) -> AsyncGenerator[None]:
         """Hold the lock on a key for the block; after waiting two seconds for other processes, continue without it."""
-        lock, users = self._locks.get(key, (asyncio.Lock(), 0))
-        self._locks[key] = (lock, users + 1)
-        try:
-            async with lock:
-                for _ in range(_MAX_LEASE_TRIES):
-                    if await self._store.lease(key, owner=self._owner, ttl=_LEASE_SECONDS):
-                        break
-                    await asyncio.sleep(_LEASE_POLL_SECONDS)
-                try:
-                    yield
-                finally:
-                    await self._store.release(key, owner=self._owner)
-        finally:
-            lock, users = self._locks.pop(key)
-            if users > 1:
-                self._locks[key] = (lock, users - 1)
+        async with self._locks.setdefault(key, asyncio.Lock()):
+            for _ in range(_MAX_LEASE_TRIES):
+                if await self._store.lease(key, owner=self._owner, ttl=_LEASE_SECONDS):
+                    break
+                await asyncio.sleep(_LEASE_POLL_SECONDS)
+            try:
+                yield
+            finally:
+                await self._store.release(key, owner=self._owner)
 
     async def _load(self, key: str) -> list[bytes]:
         entry = await self._store.get(key)

@@ -37,7 +37,7 @@ from groundwire.safety.files import LocalFile, is_file_url
 from groundwire.safety.guard import Guard
 from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.safety.tenancy import page_visibility
-from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url, url_or_none
+from groundwire.safety.urls import DomainPolicy, WebUrl, url_or_none
 from groundwire.settings import Settings
 from groundwire.storage.base import Store
 from groundwire.telemetry.call_events import CallListeners, PageDone
@@ -114,7 +114,8 @@ class OpenPageFlow:
         url = self.guard.admit(call.address)
         self.secrets.check(call.address, what="address")
         if self.known_urls is not None:
-            url = await self.known_urls.admit(call.budget, url)
+            url, origin = await self.known_urls.admit(call.budget, url)
+            call.from_text = origin == "pages"
         if not self.policy.permits(url.text):
             raise BlockedDomain(f"The settings do not allow opening pages of {url.host}.")
         return url
@@ -181,8 +182,7 @@ class OpenPageFlow:
         if self.sources is not None and call.cache_mode != "bypass":
             page = await self.sources.number_page(call.budget, page)
         warnings = await self.state()
-        known_urls = None if is_file_url(call.address) else self.known_urls
-        if known_urls is not None and await known_urls.origin(call.budget, parse_url(call.address)) == "pages":
+        if call.from_text:
             warnings = (*warnings, FROM_TEXT)
         if warnings:  # before the part is cut, as its limit counts them
             page = page.model_copy(update={"warnings": (*page.warnings, *warnings)})
@@ -328,7 +328,7 @@ def _remaining_room(room: TextBudget, content: str, times: int) -> TextBudget:
 def _record(call: PageCall, started: float, end: Page | BaseException) -> PageDone:
     """Return the event for call listeners; `end` is the page, or the exception."""
     page = end if isinstance(end, Page) else None
-    attempts = call.attempts.entries
+    attempts = tuple(call.attempts)
     url = url_or_none(call.address)
     return PageDone(
         session=call.budget.session,

@@ -45,14 +45,6 @@ class _HostQueue:
     """When the next page may be requested, on the clock of the loop."""
 
 
-@dataclass(frozen=True, slots=True)
-class _PageEnd:
-    """A page that was read, or could not be."""
-
-    url: str
-    page: Page | GroundwireError
-
-
 class PageBatch:
     """Pages in the order in which they are read, to be iterated with `async for`; see `Web.read_many`.
 
@@ -98,7 +90,7 @@ class PageBatch:
         self._slots = asyncio.Semaphore(at_once)
         self._room = asyncio.Semaphore(_MAX_WAITING)
         self._digests: set[bytes] = set()
-        self._ends: asyncio.Queue[_PageEnd | BaseException | None] = asyncio.Queue(at_once)
+        self._ends: asyncio.Queue[tuple[str, Page | GroundwireError] | BaseException | None] = asyncio.Queue(at_once)
         self._pages = self._run()
 
     def __aiter__(self) -> Self:
@@ -121,7 +113,7 @@ class PageBatch:
             while (end := await self._ends.get()) is not None:
                 if isinstance(end, BaseException):
                     raise end
-                yield await self._write(end, output)
+                yield await self._write(*end, output)
         finally:
             reading.cancel()
             await asyncio.gather(reading, return_exceptions=True)
@@ -129,17 +121,16 @@ class PageBatch:
             if output is not None:
                 await asyncio.to_thread(output.close)
 
-    async def _write(self, end: _PageEnd, output: PageOutput | None) -> Page:
+    async def _write(self, url: str, page: Page | GroundwireError, output: PageOutput | None) -> Page:
         """Write a page or its error, and return it."""
-        page = end.page
         if isinstance(page, GroundwireError):
             self.failed += 1
             is_final = not isinstance(page, _TRANSIENT_ERRORS) and getattr(page, "status", None) != _TOO_MANY_REQUESTS
             if output is not None:
-                output.fail(end.url, str(page), is_final=is_final)
-            return Page(url=end.url[:2_048], status="error", error=str(page))
+                output.fail(url, str(page), is_final=is_final)
+            return Page(url=url[:2_048], status="error", error=str(page))
         if output is not None:
-            await asyncio.to_thread(output.write, end.url, page)
+            await asyncio.to_thread(output.write, url, page)
         self.read += 1
         if self.read % _PAGES_PER_SYNC == 0:
             await self._sync(output)
@@ -174,7 +165,7 @@ class PageBatch:
             return
         self._digests.add(digest)
         if problem is not None:
-            await self._ends.put(_PageEnd(url, problem))
+            await self._ends.put((url, problem))
             return
         await self._room.acquire()
         queue = self._hosts.setdefault(host, _HostQueue())
@@ -187,7 +178,7 @@ class PageBatch:
         """Read pages of a host until none waits."""
         while queue.urls:
             url = queue.urls.popleft()
-            await self._ends.put(_PageEnd(url, await self._open_patiently(url, queue)))
+            await self._ends.put((url, await self._open_patiently(url, queue)))
             self._room.release()
         queue.workers -= 1
         if not queue.workers:

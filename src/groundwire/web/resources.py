@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote, urlsplit
 from uuid import uuid4
 
@@ -158,21 +158,17 @@ def with_overrides(settings: Settings, *, timeout: float | None, proxy: str | No
     Raises:
         ConfigurationError: one of them is wrong.
     """
-    overrides: dict[str, Any] = {}
-    if timeout is not None:
-        overrides = {"search": {"timeout": timeout}, "read": {"timeout": timeout}}
-    if proxy is not None:
-        overrides["network"] = {"proxy": proxy}
-    sections: dict[str, Any] = {}
-    try:
-        for name, values in overrides.items():
+    overrides = (("search", "timeout", timeout), ("read", "timeout", timeout), ("network", "proxy", proxy))
+    for name, key, value in overrides:
+        if value is not None:
             section = getattr(settings, name)
-            checked = type(section).model_validate(values)
-            sections[name] = section.model_copy(update={key: getattr(checked, key) for key in values})
-    except ValidationError as error:
-        name = "proxy" if proxy is not None and timeout is None else "timeout"
-        raise ConfigurationError(f"{name}: {error.errors()[0]['msg']}.") from None
-    return settings.model_copy(update=sections) if sections else settings
+            try:
+                checked = type(section).model_validate({key: value})
+            except ValidationError as error:
+                raise ConfigurationError(f"{key}: {error.errors()[0]['msg']}.") from None
+            changed = section.model_copy(update={key: getattr(checked, key)})
+            settings = settings.model_copy(update={name: changed})
+    return settings
 
 
 class Resources:
@@ -225,17 +221,15 @@ class Resources:
         )
         self.known_urls: KnownUrls | None = KnownUrls(self.store) if settings.policy.open_only == "known" else None
         self.sources: SessionSources | None = (
-            SessionSources(self.store) if settings.session.citations == "session" else None
+            SessionSources(self.store, self.archive) if settings.session.citations == "session" else None
         )
         self.tasks: BackgroundTasks = BackgroundTasks()
         self.state: StateWarnings = StateWarnings(self.store, self.archive)
         self.load: LoadMonitor = LoadMonitor()
         self.scores: Scores = Scores(self.store)
         self._attempt_listener = with_listener(attempt_listener)
-        self._politeness: Politeness | None = None
-        self._cache = (
-            Cache(self.store, shared=not isinstance(self.store, MemoryStore)) if settings.cache.enabled else None
-        )
+        shared = not isinstance(self.store, MemoryStore)
+        self._cache = Cache(self.store, shared=shared) if settings.cache.enabled else None
         self.owned: list[object] = list(setup.providers.values())
         default_listeners = () if any(isinstance(listener, CallLog) for listener in call_listeners) else (CallLog(),)
         self._listeners = CallListeners((*default_listeners, self.scores, *call_listeners))
@@ -250,27 +244,19 @@ class Resources:
             call_listeners=self._listeners,
             state=self.state,
         )
-        self._setup, self._read_providers = setup, read_providers
+        self.setup: ProviderSetup = setup
+        self._read_providers = read_providers
         if read_providers is not None or settings.read.providers != ("local",) or settings.providers.get("local"):
             _ = self.pages  # what is wrong with readers is said at once, and the usual one is never wrong
-
-    @property
-    def skipped(self) -> tuple[str, ...]:
-        """Why providers of the settings are not used, a sentence each."""
-        return self._setup.skipped
-
-    @property
-    def missing_key(self) -> MissingKey | None:
-        """The key to ask the user for."""
-        return self._setup.missing_key
 
     @cached_property
     def politeness(self) -> Politeness:
         """The crawl rules of sites; they are loaded when they are first used."""
         from groundwire.web.open_page import make_politeness
 
-        self._politeness = make_politeness(self.settings, self.clients.pages, self.store)
-        return self._politeness
+        politeness = make_politeness(self.settings, self.clients.pages, self.store)
+        self.owned.append(politeness)
+        return politeness
 
     @cached_property
     def pages(self) -> OpenPageFlow:
@@ -278,7 +264,7 @@ class Resources:
         from groundwire.reading.readers import Readers
         from groundwire.web.open_page import OpenPageFlow, make_site_readers
 
-        settings, setup, before = self.settings, self._setup, set(self._setup.providers)
+        settings, setup, before = self.settings, self.setup, set(self.setup.providers)
         readers = cast("list[ReadProvider]", setup.make("read", self._read_providers, settings.read.providers))
         self.owned += [provider for name, provider in setup.providers.items() if name not in before]
         self.clients.pages.gate = self.politeness
@@ -410,8 +396,6 @@ class Resources:
         self.load.close()
         if self._cache is not None:
             await self._cache.aclose(grace_seconds=grace_seconds)
-        if self._politeness is not None:
-            await self._politeness.aclose()
         await self.search_flow.router.aclose()
         await self.tasks.aclose()
         for owned in self.owned:

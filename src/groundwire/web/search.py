@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from functools import partial
-from typing import cast, get_args
 
-from groundwire.deadline import Deadline
 from groundwire.errors import PermissionDenied
-from groundwire.models import Query, SafeSearch, SearchResponse, Strategy, TimeRange
-from groundwire.models.argument_names import SAFE_SEARCHES
-from groundwire.models.validators import TimeRangeName, check_choice, check_date, check_domains, time_range_of
+from groundwire.models import SearchResponse
 from groundwire.providers.base import SearchProvider, is_owned
-from groundwire.routing.budget import SessionBudget
 from groundwire.routing.cache import Cache, CacheResult, Codec
 from groundwire.routing.cache_codec import (
     age_fields,
@@ -28,11 +21,10 @@ from groundwire.routing.cache_codec import (
     search_key,
     sources_of,
 )
-from groundwire.routing.calls import CacheMode, SearchCall
+from groundwire.routing.calls import SearchCall
 from groundwire.routing.router import Router
 from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.safety.tenancy import Visibility
-from groundwire.safety.urls import DomainPolicy
 from groundwire.settings import Settings
 from groundwire.storage.archive.store import Archive
 from groundwire.storage.base import AssignNumbers, Lookup, Store
@@ -47,8 +39,6 @@ Search = Callable[[], Awaitable[SearchResponse]]
 """Returns the response to a search."""
 
 
-_STRATEGIES: tuple[str, ...] = get_args(Strategy)
-_COUNTRY_LANGUAGE = re.compile("([a-z]{2})-([a-z]{2})")
 _DEGRADED = "the store is unavailable; cache and budgets are in this process's memory until it returns"
 _NO_ARCHIVE = "the archive of earlier searches is unavailable; run `groundwire doctor` for details"
 STORAGE_FAILS = frozenset({_DEGRADED, _NO_ARCHIVE})
@@ -131,61 +121,6 @@ class SearchFlow:
     def restricted(self, providers: Sequence[SearchProvider]) -> SearchFlow:
         """Return a copy with only some of the providers, in order."""
         return replace(self, router=self.router.restricted(providers))
-
-    def call(
-        self,
-        query: str,
-        *,
-        limit: int | None,
-        allowed_domains: Sequence[str],
-        blocked_domains: Sequence[str],
-        time_range: TimeRange | TimeRangeName,
-        published_after: date | str | None,
-        published_before: date | str | None,
-        language: str | None,
-        region: str | None,
-        safesearch: SafeSearch | None,
-        page: int,
-        strategy: Strategy | None,
-        deadline: Deadline,
-        cache_mode: CacheMode,
-        budget: SessionBudget,
-        policy: DomainPolicy,
-        opener: object,
-    ) -> SearchCall:
-        """Return a search with the arguments of `Web.search`; None stands for the setting.
-
-        Raises:
-            InvalidRequest: an argument is wrong.
-        """
-        settings = self.settings.search
-        level = settings.safesearch if safesearch is None else safesearch
-        if isinstance(region, str) and (pair := _COUNTRY_LANGUAGE.fullmatch(region)):  # as ddgs writes it
-            region = None if region == "wt-wt" else pair[1]
-            language = language or (None if pair[2] == "wt" else pair[2])
-        strategy = settings.strategy if strategy is None else strategy
-        check_choice("strategy", strategy, _STRATEGIES)
-        return SearchCall(
-            query=Query(
-                text=query,
-                limit=settings.limit if limit is None else limit,
-                allowed_domains=() if allowed_domains == () else check_domains("allowed_domains", allowed_domains),
-                blocked_domains=() if blocked_domains == () else check_domains("blocked_domains", blocked_domains),
-                time_range=time_range_of(time_range),
-                published_after=None if published_after is None else check_date("published_after", published_after),
-                published_before=None if published_before is None else check_date("published_before", published_before),
-                language=language,
-                region=region,
-                safesearch=cast("SafeSearch", SAFE_SEARCHES.get(str(level).lower(), level)),
-                page=page,
-            ),
-            strategy=strategy,
-            deadline=deadline,
-            cache_mode=cache_mode,
-            budget=budget,
-            policy=policy,
-            opener=opener,
-        )
 
     async def search(self, call: SearchCall, other: Search | None = None) -> SearchResponse:
         """Search within a session's budget, and notify the listeners; see `Web.search`.
@@ -302,7 +237,7 @@ def _record(call: SearchCall, started: float, end: SearchResponse | BaseExceptio
     """
     response = end if isinstance(end, SearchResponse) else None  # one without results is false, but an answer
     cached = response is not None and response.cached
-    attempts = () if cached else call.attempts.entries
+    attempts = () if cached else tuple(call.attempts)
     budget = call.budget.state()
     return SearchDone(
         session=call.budget.session,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from groundwire.citations.verify.report import CitedPage
     from groundwire.models import Page
 
-__all__ = ["CitedPages", "SeenSource", "SessionSources", "taken"]
+__all__ = ["SeenSource", "SessionSources", "taken"]
 
 _LIFE_SECONDS: Final = 7 * 86_400.0  # seconds after which the store deletes a session's sources, like its budget
 _MAX_PAGE_CHARS: Final = 2_000_000  # characters of a page that is stored
@@ -67,10 +67,12 @@ class SessionSources:
 
     Args:
         store: Where the content of pages is.
+        archive: Where it is if the store has no longer got it; None if it is disabled.
     """
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, archive: Archive | None = None) -> None:
         self._store = store
+        self._archive = archive
         self._private = MemoryStore(max_bytes=_MAX_PRIVATE_BYTES)
 
     def numbering(self, session: SessionBudget, rows: Sequence[SearchResult]) -> AssignNumbers:
@@ -124,6 +126,51 @@ class SessionSources:
     async def forget(self, session: SessionBudget) -> None:
         """Delete the sources of a session."""
         await session.store.delete(_key(session))
+
+    async def pages(self, session: SessionBudget, numbers: Container[int] | None = None) -> tuple[CitedPage, ...]:
+        """Return the pages that a session may cite, by number.
+
+        Args:
+            session: The session.
+            numbers: Numbers whose content is loaded, too; None loads all of it.
+        """
+        return tuple(
+            [
+                await self._page(source, session.owner, with_content=numbers is None or source.number in numbers)
+                for source in await self.listed(session)
+            ]
+        )
+
+    async def _page(self, source: SeenSource, owner: Owner, *, with_content: bool) -> CitedPage:
+        from groundwire.citations.verify.report import CitedPage  # not needed for searching and reading
+        from groundwire.reading.passages.outline import version_of
+
+        content, changed, newer = None, False, False
+        if source.digest and with_content:
+            content = await self.content(source.digest, owner=owner)
+            last = await self._archived(source.url, owner)
+            other = last is not None and _digest(last.content) != source.digest
+            newer = content is not None and other
+            if content is None and last is not None:
+                content, changed = last.content, other
+        version = (version_of(content) if changed and content is not None else source.digest[:16]) or ""
+        return CitedPage(
+            number=source.number,
+            url=source.url,
+            title=source.title,
+            content=content,
+            snippet=source.snippet,
+            version=version,
+            changed=changed,
+            newer=newer,
+        )
+
+    async def _archived(self, url: str, owner: Owner) -> Page | None:
+        """Return the last archived version of a page visible to its viewer."""
+        if self._archive is not None:
+            with suppress(StoreError, InvalidRequest, BlockedByPolicy):
+                return await self._archive.get_page(url, viewer=owner)
+        return None
 
 
 def taken(row: SearchResult, number: int, opener: object) -> SearchResult:
@@ -227,57 +274,3 @@ def _digest(content: str) -> str:
 
 def _compressed(content: str) -> bytes:
     return zlib.compress(content.encode("utf-8", "surrogatepass"), 1)
-
-
-class CitedPages(NamedTuple):
-    """Resolves a session's citation numbers."""
-
-    sources: SessionSources
-    """The sources of sessions."""
-    archive: Archive | None
-    """The archive; None if it is disabled."""
-
-    async def pages(self, session: SessionBudget, numbers: Container[int] | None = None) -> tuple[CitedPage, ...]:
-        """Return the sources of a session, by number.
-
-        Args:
-            session: The session.
-            numbers: Numbers whose content is loaded, too; None loads all of it.
-        """
-        return tuple(
-            [
-                await self._page(source, session.owner, with_content=numbers is None or source.number in numbers)
-                for source in await self.sources.listed(session)
-            ]
-        )
-
-    async def _page(self, source: SeenSource, owner: Owner, *, with_content: bool) -> CitedPage:
-        from groundwire.citations.verify.report import CitedPage  # not needed for searching and reading
-        from groundwire.reading.passages.outline import version_of
-
-        content, changed, newer = None, False, False
-        if source.digest and with_content:
-            content = await self.sources.content(source.digest, owner=owner)
-            last = await self._archived(source.url, owner)
-            other = last is not None and _digest(last.content) != source.digest
-            newer = content is not None and other
-            if content is None and last is not None:
-                content, changed = last.content, other
-        version = (version_of(content) if changed and content is not None else source.digest[:16]) or ""
-        return CitedPage(
-            number=source.number,
-            url=source.url,
-            title=source.title,
-            content=content,
-            snippet=source.snippet,
-            version=version,
-            changed=changed,
-            newer=newer,
-        )
-
-    async def _archived(self, url: str, owner: Owner) -> Page | None:
-        """Return the last archived version of a page visible to its viewer."""
-        if self.archive is not None:
-            with suppress(StoreError, InvalidRequest, BlockedByPolicy):
-                return await self.archive.get_page(url, viewer=owner)
-        return None

@@ -70,7 +70,7 @@ class Archive:
     """Full-text search over earlier pages and results.
 
     The database is opened by the first call. It is written on a thread of its own and searched on two others, so that
-    no search waits for the index. `add` and `remember` never raise; every other call raises `StoreError` when the
+    no search waits for the index. `remember` never raises; every other call raises `StoreError` when the
     archive is switched off, busy or closed. A damaged file is renamed to `NAME.corrupt-TIMESTAMP`, once, and a new one
     begun; any other failure is tried again every 30 seconds.
 
@@ -132,20 +132,11 @@ class Archive:
                 async with asyncio.timeout(_OPENING):
                     await self.list(0, viewer=OPERATOR)
 
-    async def add(self, source: Page | SearchResponse, *, owner: Owner) -> int:
-        """Store a page or the results of a search; return how many entries are new or newer. Never raises.
+    def remember(self, source: Page | SearchResponse, *, owner: Owner) -> None:
+        """Store a page or the results of a search in the background. Call it on the event loop.
 
         A page that could not be read, what came from a cache or the archive, and what has a secret in its address is
         not kept. A copy that was cut shorter than the one that is there only brings its date up to date.
-        """
-        if self._closed:
-            return 0
-        await self.flush()
-        sources = [(source, self._clock(), owner)]
-        return await asyncio.get_running_loop().run_in_executor(self._thread, self._keep, sources) or 0
-
-    def remember(self, source: Page | SearchResponse, *, owner: Owner) -> None:
-        """Store a page or a response in the background. Call it on the event loop.
 
         What comes within two seconds is written in one transaction, in which it costs a fraction. `aclose` and every
         look into the archive but `search` come after it; a process that is killed loses what was not written yet. While
