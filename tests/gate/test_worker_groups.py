@@ -8,8 +8,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-import pytest
-
 _TESTS = """
 import os, pytest
 from pathlib import Path
