@@ -8,6 +8,7 @@ import os
 import resource
 import shutil
 import sqlite3
+import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
@@ -26,13 +27,11 @@ _FILES = ("store.db", "archive.db")
 
 
 @pytest.fixture
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder that another user of this machine can reach."""
-    made = tmp_path_factory.mktemp("stores")
-    for path in (made, *made.parents):
-        if path.is_relative_to(tmp_path_factory.getbasetemp().parent):
-            path.chmod(0o755)
-    return made
+def folder() -> Iterator[Path]:
+    """A folder that another user of this machine can reach; pytest closes its own whenever a run begins."""
+    with tempfile.TemporaryDirectory() as made:
+        Path(made).chmod(0o755)
+        yield Path(made)
 
 
 def kept(settings: Make, folder: Path, **sections: Any) -> Settings:
@@ -92,18 +91,13 @@ def readonly(folder: Path) -> Iterator[None]:
     for path in (*files, folder):
         path.chmod(0o555 if path.is_dir() else 0o444)
     me = os.geteuid()
-    closed = [(parent, parent.stat().st_mode) for parent in folder.parents if not parent.stat().st_mode & 0o001]
     if me == 0:
-        for parent, mode in closed:  # the other user must get as far as the folder
-            parent.chmod(mode | 0o011)
         os.seteuid(65_534)
     try:
         yield
     finally:
         if me == 0:
             os.seteuid(me)
-            for parent, mode in closed:
-                parent.chmod(mode)
         for path in (folder, *files):
             path.chmod(0o755 if path.is_dir() else 0o644)
 

@@ -352,6 +352,9 @@ async def test_the_next_web_knows_who_asked_to_be_left_alone(
     outcomes, asked = [], []
     for key in ("test-key", "test-key", "other-key"):
         async with Web(settings(**both, keys={"BRAVE_API_KEY": key})) as web:
+            router = web.search_flow.router
+            assert router._shared is not None
+            await router._shared.read(router.providers)  # a search waits for it, but not as long as it may take here
             answer = await web.search("bm25")
         outcomes.append([attempt.outcome for attempt in answer.attempts])
         asked.append(len(brave.requests))

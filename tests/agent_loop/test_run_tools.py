@@ -53,14 +53,14 @@ async def caller() -> AsyncIterator[Caller]:
 
 def client_of(stack: AsyncExitStack, models: ModelServer, api: str) -> Callable[[dict[str, Any]], Any]:
     if api == "anthropic":
-        made = heavy.anthropic.AsyncAnthropic(base_url=models.url, api_key="none", max_retries=0)
+        made = heavy.anthropic.AsyncAnthropic(base_url=models.url, api_key="none", max_retries=0, timeout=100)
         stack.push_async_callback(made.close)
         return lambda body: made.messages.create(**body)
     if api == "gemini":
         google = heavy.genai.Client(api_key="none", http_options=heavy.genai.types.HttpOptions(base_url=models.url))
         stack.callback(google.close)
         return lambda body: google.models.generate_content(**body)
-    client = heavy.openai.AsyncOpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
+    client = heavy.openai.AsyncOpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0, timeout=100)
     stack.push_async_callback(client.close)
     if api == "openai_responses":
         return lambda body: client.responses.create(**body)
@@ -362,7 +362,7 @@ async def test_broken_arguments_and_messages_alone(world: World, web: Web, calle
         return answer
 
     async def plain(body: dict[str, Any]) -> Any:
-        client = heavy.openai.AsyncOpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0)
+        client = heavy.openai.AsyncOpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0, timeout=100)
         async with client:
             return (await client.chat.completions.create(**body)).to_dict(mode="json")
 

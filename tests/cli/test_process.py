@@ -184,7 +184,7 @@ def _on_a_terminal(terminal: Terminal, *arguments: str, **variables: str) -> tup
     os.close(theirs)
     seen = b""
     try:
-        while select.select([ours], [], [], 30)[0]:
+        while select.select([ours], [], [], 100)[0]:
             try:
                 seen += os.read(ours, 65_536)
             except OSError:  # the last writer has gone

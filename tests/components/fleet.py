@@ -47,7 +47,7 @@ async def queue_at_a_slow_provider(world: World, store: str, *, processes: int) 
         ]
         for searcher in searchers:
             searcher.ready()
-        shared = open_store(store)
+        shared = open_store(store, timeout=60)
         await shared.pace("begun", interval=float(len(_WORDS)))  # its next turn is in six seconds
         for searcher in searchers:
             searcher.go()

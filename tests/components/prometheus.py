@@ -47,7 +47,7 @@ class Prometheus:
         address = f"--web.listen-address=127.0.0.1:{self._reserved.number}"
         command = (program, *places, address, "--log.level=warn")
         self._program = Program("prometheus", command, env={"HOME": str(folder)}, log=folder / "prometheus.log")
-        self._program.wait_until(self._is_ready, 20)
+        self._program.wait_until(self._is_ready, 100)
 
     def query(self, expression: str) -> dict[str, float]:
         """Return the current value of an expression: a number per set of labels, as JSON."""

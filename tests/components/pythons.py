@@ -11,7 +11,7 @@ from doctor_dev import VERSIONS, interpreter
 
 __all__ = ["VERSIONS", "interpreter", "uv"]
 
-_TIMEOUT = 120.0  # seconds; packages are fetched on the first use
+_TIMEOUT = 500.0  # seconds; packages are fetched on the first use
 
 
 def uv(*arguments: str | Path, **variables: str) -> str:

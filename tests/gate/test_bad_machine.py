@@ -99,7 +99,6 @@ def test_a_reserved_port_is_only_for_its_owner() -> None:
 
 
 @pytest.mark.real
-@pytest.mark.timeout(120)
 def test_an_incomplete_environment_is_made_anew(tmp_path: Path) -> None:
     assert len(prepared(tmp_path)) == 1
     assert prepared(tmp_path) == []
@@ -112,7 +111,6 @@ def test_an_incomplete_environment_is_made_anew(tmp_path: Path) -> None:
 
 
 @pytest.mark.real
-@pytest.mark.timeout(120)
 def test_two_workers_that_start_together_install_once(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path; from components.environment import environment_with; "
@@ -123,13 +121,12 @@ def test_two_workers_that_start_together_install_once(tmp_path: Path) -> None:
         subprocess.Popen([sys.executable, "-c", script, tmp_path], env=environment, stdout=subprocess.PIPE, text=True)
         for _ in range(2)
     ]
-    said = [worker.communicate(timeout=90)[0] for worker in workers]
+    said = [worker.communicate(timeout=250)[0] for worker in workers]
     assert [worker.returncode for worker in workers] == [0, 0]
     assert sorted(map(bool, said)) == [False, True]
 
 
 @pytest.mark.real
-@pytest.mark.timeout(120)
 def test_without_a_package_index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in os.environ if name.startswith(("UV_", "PIP_"))]:
         monkeypatch.delenv(name)
@@ -151,10 +148,9 @@ def gate(folder: Path, **variables: str) -> subprocess.CompletedProcess[str]:
         shutil.copy(ROOT / name, checkout / name)
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PIP_", "UV_"))}
     command = ["bash", str(checkout / ".ci" / "run")]
-    return subprocess.run(command, env={**kept, **variables}, capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(command, env={**kept, **variables}, capture_output=True, text=True, timeout=250, check=False)
 
 
-@pytest.mark.timeout(300)
 def test_the_gate_names_packages_that_it_cannot_install(tmp_path: Path) -> None:
     programs = tmp_path / "programs"
     programs.mkdir()
@@ -169,7 +165,6 @@ def test_the_gate_names_packages_that_it_cannot_install(tmp_path: Path) -> None:
     assert "zsh" in done.stderr.splitlines()[-1]
 
 
-@pytest.mark.timeout(300)
 def test_the_gate_says_that_it_cannot_reach_the_package_index(tmp_path: Path) -> None:
     nowhere = ReservedPort()
     programs = tmp_path / "programs"

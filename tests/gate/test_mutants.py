@@ -139,9 +139,10 @@ source = (mutants.ROOT / module).read_text()
 (changed,) = (one for one in mutations(source) if one.after.startswith("_WINDOW = 201"))
 same = Mutation("", 1, (1, 1), "", "", source + "# nothing")
 endless = Mutation("", 1, (1, 1), "", "", source + "while True:\\n    pass\\n")
+mutants.warm(["aiohttp", "hypothesis", "pydantic", "xdist.plugin"])  # which conftest.py imports
 mutants._CPU = 3
 for mutation in (same, changed, same, endless):
-    print(workshop.fate(module, mutation, tests, mutants.Baseline(seconds=10.0, cpu=0.6)))
+    print(workshop.fate(module, mutation, tests, mutants.Baseline(seconds=10.0)))
 """
 
 

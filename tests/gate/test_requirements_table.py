@@ -39,7 +39,6 @@ def test_with_it(broken):
     pass
 """
 
-pytestmark = pytest.mark.timeout(300)
 _TWO = ("-n", "2")
 both = pytest.mark.parametrize("workers", [(), _TWO], ids=["one process", "two workers"])
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-pytestmark = [pytest.mark.posix, pytest.mark.timeout(300)]
+pytestmark = pytest.mark.posix
 
 _CONFTEST = """
 from components.shared_start import SharedStart

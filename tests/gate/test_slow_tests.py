@@ -30,7 +30,6 @@ def test_plain():
 """
 
 
-@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("arguments", "counted"),
     [

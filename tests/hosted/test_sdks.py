@@ -60,7 +60,7 @@ def sent_to(models: ModelServer) -> dict[str, Any]:
 @pytest.mark.req("C1", "K6", "B7")
 @pytest.mark.parametrize("tool", [None, "web_search_20260209", "web_search_20260318", "newest"])
 def test_anthropic(models: ModelServer, tool: str | None, opened: Open) -> None:
-    client = opened(heavy.anthropic.Anthropic(base_url=models.url, api_key="none", max_retries=0))
+    client = opened(heavy.anthropic.Anthropic(base_url=models.url, api_key="none", max_retries=0, timeout=100))
     body = body_of("anthropic", anthropic_tool(), anthropic_tool("add", ADD), model="claude-opus-4-8")
     request = prepare(body, "anthropic", needs=Needs(max_uses=2, allowed_domains=("a.org",)), tool=tool)
     answer = client.messages.create(**request)
@@ -84,7 +84,7 @@ def test_anthropic(models: ModelServer, tool: str | None, opened: Open) -> None:
 @pytest.mark.req("C1", "B7")
 @pytest.mark.parametrize("tool", [None, "web_search_20260209", "newest"])
 def test_anthropic_reads_pages(models: ModelServer, tool: str | None, opened: Open) -> None:
-    client = opened(heavy.anthropic.Anthropic(base_url=models.url, api_key="none", max_retries=0))
+    client = opened(heavy.anthropic.Anthropic(base_url=models.url, api_key="none", max_retries=0, timeout=100))
     body = body_of("anthropic", anthropic_tool(), model="claude-opus-4-8")
     made = plan_for(body, "anthropic", needs=Needs(blocked_domains=("a.org",)), tool=tool)
     request = prepare(body, made)
@@ -100,7 +100,7 @@ def test_anthropic_reads_pages(models: ModelServer, tool: str | None, opened: Op
 
 @pytest.mark.req("K3", "K6", "B7")
 def test_openai_responses(models: ModelServer, opened: Open) -> None:
-    client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
+    client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0, timeout=100))
     body = body_of("openai_responses", responses("add", ADD), responses(), reasoning={"effort": "low"})
     request = prepare(body, "openai", needs=Needs(max_uses=2, allowed_domains=("a.org",), location=NEEDS.location))
     answer = client.responses.create(**request)
@@ -126,7 +126,7 @@ def test_openai_responses(models: ModelServer, opened: Open) -> None:
 
 @pytest.mark.req("C2", "B7")
 def test_openai_chat(models: ModelServer, opened: Open) -> None:
-    client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
+    client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0, timeout=100))
     needs = Needs(location=NEEDS.location)
     request = prepare(body_of("openai_chat", chat(), chat("add", ADD)), "openai", needs=needs, mode="native")
     answer = client.chat.completions.create(**request)
@@ -143,7 +143,7 @@ def test_openai_chat(models: ModelServer, opened: Open) -> None:
 
 @pytest.mark.parametrize("api", ["ollama", "vllm", "openrouter", "groq", "xai_chat", "mistral_chat"])
 def test_chat_of_the_others(models: ModelServer, api: str, opened: Open) -> None:
-    client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
+    client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0, timeout=100))
     request = prepare(body_of(api, hosted_definition()), api, settings=EVERYBODY)
     raw = client.post("/chat/completions", body=request, cast_to=heavy.openai.types.chat.ChatCompletion)
     assert raw.choices[0].message.content == "Something is new."
@@ -153,7 +153,7 @@ def test_chat_of_the_others(models: ModelServer, api: str, opened: Open) -> None
 
 @pytest.mark.parametrize(("needs", "hosted"), [(Needs(allowed_domains=("a.org",)), True), (Needs(max_uses=1), False)])
 def test_xai(models: ModelServer, needs: Needs, hosted: bool, opened: Open) -> None:
-    client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
+    client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0, timeout=100))
     request = prepare(body_of("xai", responses()), "xai", settings=EVERYBODY, needs=needs)
     answer = client.responses.create(**request)
     assert (answer.output[0].type == "web_search_call") == hosted
@@ -203,7 +203,7 @@ def _snake(one: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.req("C3")
 def test_a_model_that_searches_by_us_calls_our_function(world: World, opened: Open) -> None:
     models = world.add(ModelServer(script(ScriptedCall("web_search", {"query": "rank fusion"}), end=Say("Done."))))
-    client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
+    client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0, timeout=100))
     request = prepare(body_of("ollama", hosted_definition()), "ollama")
     answer = client.chat.completions.create(**request)
     calls = answer.choices[0].message.tool_calls
@@ -224,8 +224,10 @@ def test_a_model_that_searches_by_us_calls_our_function(world: World, opened: Op
 
 
 def test_the_server_refuses_what_the_services_refuse(models: ModelServer, opened: Open) -> None:
-    openai_client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0))
-    anthropic_client = opened(heavy.anthropic.Anthropic(base_url=models.url, api_key="none", max_retries=0))
+    openai_client = opened(heavy.openai.OpenAI(base_url=f"{models.url}/v1", api_key="none", max_retries=0, timeout=100))
+    anthropic_client = opened(
+        heavy.anthropic.Anthropic(base_url=models.url, api_key="none", max_retries=0, timeout=100)
+    )
     for body in (
         body_of("openai_chat", {"type": "web_search"}),
         body_of("openai_chat", web_search_options={}),

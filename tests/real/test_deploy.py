@@ -189,7 +189,7 @@ def test_the_gateway_runs_as_nobody_in_a_tree_that_cannot_be_written(nobodys: Pr
     assert re.search(rf"^Uid:\s+{_USER}\s+{_USER}\s+{_USER}", status, re.MULTILINE)
     assert re.search(r"^CapEff:\s+0+$", status, re.MULTILINE)
     assert re.search(r"^NoNewPrivs:\s+1$", status, re.MULTILINE)
-    assert nobodys.end(20) == 128 + _SIGTERM
+    assert nobodys.end(100) == 128 + _SIGTERM
     log = (tmp_path / "log" / "gateway.log").read_text("utf-8")
     assert "WARNING" not in log
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.xdist_group("llama")
 
 _ROOT = Path(__file__).resolve().parents[2]
 _PACKAGES = ("xllamacpp==2026.10.11549",)
-_START = 60.0  # seconds
+_START = 100.0  # seconds
 _SERVE = """
 import signal, sys, xllamacpp
 given = xllamacpp.CommonParams()

@@ -56,7 +56,7 @@ def _counted(server: Valkey) -> tuple[int, int]:
 async def test_connections_open_without_commands_of_their_own(valkey_server: Valkey) -> None:
     valkey_server.restart()
     valkey_server.flush()
-    store = ValkeyStore(valkey_server.url)
+    store = ValkeyStore(valkey_server.url, timeout=60)
     before, (scripts, _) = _info(valkey_server, "commandstats"), _counted(valkey_server)
     for _ in range(2):
         await asyncio.gather(*(store.batch((Get(f"key {number}"),)) for number in range(40)))

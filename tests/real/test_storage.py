@@ -199,7 +199,7 @@ async def test_a_password(url: str, valkey_server: Valkey) -> None:
     assert await right.count("c", 1) == Count(True, 1)
     await right.aclose()
     assert valkey_server.command("EXISTS", "groundwire:c:c") == ":0"  # it is in database 3
-    wrong = ValkeyStore(f"redis://tester:hunter2@127.0.0.1:{valkey_server.port}/3")
+    wrong = ValkeyStore(f"redis://tester:hunter2@127.0.0.1:{valkey_server.port}/3", timeout=60)
     with pytest.raises(StoreError) as caught:
         await wrong.get("k")
     assert "hunter2" not in str(caught.value)
@@ -215,7 +215,7 @@ async def test_tls(url: str, valkey_server: Valkey, tmp_path: Path, caplog: pyte
         await trusting.aclose()
         assert valkey_server.command("GET", "groundwire:c:c") == "$1"
         assert not caplog.records
-        wary = ValkeyStore(f"rediss://localhost:{port}/0")
+        wary = ValkeyStore(f"rediss://localhost:{port}/0", timeout=60)
         with pytest.raises(StoreError, match="certificate"):
             await wary.get("k")
         await wary.aclose()
@@ -227,7 +227,7 @@ async def test_a_connection_that_takes_longer_than_the_bound_is_used_when_it_sta
 ) -> None:
     now, gate = [0.0], asyncio.Event()
     async with _relay(valkey_server.port, gate=gate) as port:
-        server = ValkeyStore(f"redis://127.0.0.1:{port}/0")
+        server = ValkeyStore(f"redis://127.0.0.1:{port}/0", timeout=60)
         store = ResilientStore(server, bound=0.05, clock=lambda: now[0])
         assert await store.count("c", 1) == Count(True, 1)
         gate.set()

@@ -290,7 +290,7 @@ async def test_an_older_value_stands_in_when_the_time_is_up(cache: Cache, clock:
     await source.ask_and_settle(cache)
     clock.now += 661
     source.open.clear()
-    assert (await source.ask(cache, seconds=0.05)).stale
+    assert (await source.ask(cache, seconds=0.5)).stale
 
 
 @pytest.mark.req("B19")

@@ -8,15 +8,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 BENCHMARKS = Path(__file__).resolve().parents[2] / "benchmarks"
 
 MOST_CALLS = {"search": 180, "open_page": 170}  # a few depend on what ends first
 MOST_VISITS = 3  # of the search itself to one file
 
 
-@pytest.mark.timeout(120)  # a process of its own, beside others
 def test_a_call_goes_from_file_to_file_without_coming_back(tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "walk.py", "--json"],

@@ -406,7 +406,7 @@ async def test_a_check_that_does_not_end_is_named(machine: Callable[..., Machine
     told: list[str] = []
     checks = [*CHECKS[:1], Check("forever", "Forever", forever)]
     report = await examine(
-        machine(), seconds=0.5, checks=checks, on_result=lambda result: told.append(f"{result.name} {result.state}")
+        machine(), seconds=3.0, checks=checks, on_result=lambda result: told.append(f"{result.name} {result.state}")
     )
     assert named(report) == ["not-finished"]
     assert told == ["python ok", "forever problem"]

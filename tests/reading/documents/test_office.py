@@ -134,7 +134,7 @@ def test_white_text_is_read_where_a_cell_a_paragraph_or_a_style_has_a_background
     assert found.warnings == ("hidden text removed: 3",)
 
 
-@pytest.mark.timeout(60)
+@pytest.mark.timeout(100)
 def test_the_background_of_a_long_paragraph_is_looked_for_once() -> None:
     """Each white text looked through all that is in its paragraph: these took two minutes."""
     white = run("x", '<w:color w:val="FFFFFF"/>')

@@ -41,7 +41,7 @@ async def serve(world: World, settings: Callable[..., Settings]) -> AsyncIterato
             proxy = Proxy(web, f"{models.url}/v1", **options)
             stack.push_async_callback(proxy.aclose)
             url = await stack.enter_async_context(serving(proxy.app))
-            client = heavy.anthropic.AsyncAnthropic(base_url=url, api_key="the-key", max_retries=0)
+            client = heavy.anthropic.AsyncAnthropic(base_url=url, api_key="the-key", max_retries=0, timeout=100)
             stack.push_async_callback(client.close)
             return client, models
 

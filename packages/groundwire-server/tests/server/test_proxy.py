@@ -52,7 +52,7 @@ async def serve(world: World, settings: Callable[..., Settings]) -> AsyncIterato
             proxy = Proxy(web, upstream, **options)
             stack.push_async_callback(proxy.aclose)
             url = await stack.enter_async_context(serving(proxy.app))
-            client = heavy.openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="the-key", max_retries=0)
+            client = heavy.openai.AsyncOpenAI(base_url=f"{url}/v1", api_key="the-key", max_retries=0, timeout=100)
             stack.push_async_callback(client.close)
             return client
 
@@ -532,7 +532,7 @@ async def test_it_can_be_mounted(models: ModelServer, settings: Callable[..., Se
         app = Starlette(routes=[Mount("/openai/v1", app=proxy.app)])
         async with (
             serving(app) as url,
-            heavy.openai.AsyncOpenAI(base_url=f"{url}/openai/v1", api_key="none", max_retries=0) as client,
+            heavy.openai.AsyncOpenAI(base_url=f"{url}/openai/v1", api_key="none", max_retries=0, timeout=100) as client,
         ):
             assert await asked(client, "chat", streamed=True) == ANSWER
             assert await asked(client, "responses", streamed=False) == ANSWER

@@ -150,7 +150,7 @@ async def test_the_gateways_keys_stay_here(gateway: Any, world: World) -> None:
     model = world.add(ModelServer(turns, name="model"))
     served = await gateway(holders={"alice": {}}, upstream=f"{model.url}/v1", upstream_key="the-model-key")
     key = served.keys["alice"]
-    client = heavy.openai.AsyncOpenAI(base_url=f"{served.url}/openai/v1", api_key=key, max_retries=0)
+    client = heavy.openai.AsyncOpenAI(base_url=f"{served.url}/openai/v1", api_key=key, max_retries=0, timeout=100)
     async with client:
         answer = await client.chat.completions.create(model="m", messages=[{"role": "user", "content": "What is it?"}])
     assert answer.choices[0].message.content == "It merges rankings [1]."

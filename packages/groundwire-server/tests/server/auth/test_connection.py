@@ -59,7 +59,7 @@ async def test_a_head_that_drips_is_not_waited_for(serve: Serve) -> None:
     reader, writer = await connect(gateway)
     answered = asyncio.create_task(reader.read())
     sent = await drip(writer, answered, b"GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n" + b"X-A: b\r\n" * 50)
-    assert 3 < sent < 200
+    assert 0 < sent < 200
     assert b" 408 " in await answered
     assert gateway.echo.seen == []
     writer.close()

@@ -48,7 +48,7 @@ def test_it_serves_until_it_is_stopped(
         ready = re.fullmatch(r"Ready at (\S+) for (\S+)\.\n", started.stderr.readline())
         assert ready
         assert ready[2] == f"{models.url}/v1"
-        with heavy.openai.OpenAI(base_url=ready[1], api_key="none", max_retries=0) as client:
+        with heavy.openai.OpenAI(base_url=ready[1], api_key="none", max_retries=0, timeout=100) as client:
             started.send_signal(signal.SIGHUP)  # there is nothing to read again, and it goes on
             question = [{"role": "user", "content": "What is it?"}]
             answer = client.chat.completions.create(model="m", messages=question)  # type: ignore[arg-type]
