@@ -7,7 +7,6 @@ pages of a PDF are rendered in a worker process.
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import os
 import re
 import shutil
@@ -163,19 +162,7 @@ def page_picture(request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], 
         with pdf.page(number - 1) as page:
             if page is None:
                 return {"pages": pdf.pages}, b""
-            raw = pdf.raw
-            across, down = raw.FPDF_GetPageWidthF(page.handle), raw.FPDF_GetPageHeightF(page.handle)
-            scale = min(_DPI / 72, _MAX_PIXELS / max(across, down, 1.0))
-            width, height = max(1, int(across * scale)), max(1, int(down * scale))
-            bitmap = raw.FPDFBitmap_CreateEx(width, height, raw.FPDFBitmap_Gray, None, 0)
-            if not bitmap:
-                raise MemoryError
-            try:
-                raw.FPDFBitmap_FillRect(bitmap, 0, 0, width, height, 0xFFFFFFFF)
-                raw.FPDF_RenderPageBitmap(bitmap, page.handle, 0, 0, width, height, 0, 0)
-                stride = raw.FPDFBitmap_GetStride(bitmap)
-                rows = ctypes.string_at(raw.FPDFBitmap_GetBuffer(bitmap), stride * height)
-            finally:
-                raw.FPDFBitmap_Destroy(bitmap)
-            gray = b"".join(rows[row * stride : row * stride + width] for row in range(height))
-            return {"pages": pdf.pages}, b"P5 %d %d 255\n" % (width, height) + gray
+            picture = page.picture(_DPI / 72, _MAX_PIXELS, gray=True)
+            starts = range(0, picture.stride * picture.height, picture.stride)
+            gray = b"".join(picture.pixels[start : start + picture.width] for start in starts)
+            return {"pages": pdf.pages}, b"P5 %d %d 255\n" % (picture.width, picture.height) + gray
