@@ -18,7 +18,16 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from groundwire.deadline import Deadline
 from groundwire.errors import Closed, DeadlineExceeded, PageTooLarge, UnsupportedContent
 from groundwire.fair_queue import FairQueue
-from groundwire.reading.workers import HEAD_SIZE, NO_WINDOW, kill_group, pack, sizes, unpack
+from groundwire.reading.workers import (
+    HEAD_SIZE,
+    NO_WINDOW,
+    WorkerUnavailable,
+    WorkTooHeavy,
+    kill_group,
+    pack,
+    sizes,
+    unpack,
+)
 
 if TYPE_CHECKING:  # what handles pages takes long to load, and a search has none
     from groundwire.models import Page
@@ -40,14 +49,6 @@ _PAGES: Final = 200  # pages after which a worker is replaced, to release whatev
 _MAX_PEAK: Final = 400_000_000  # bytes; a worker with a higher peak is replaced after the page
 _PIECE: Final = 65_536  # bytes written at a time; more would be buffered in this process
 _LOOP_ERRORS: Final = (OSError, ValueError, EOFError, asyncio.IncompleteReadError)
-
-
-class WorkerUnavailable(Exception):
-    """No process can be started here; the work must be done in this one, or not at all."""
-
-
-class WorkTooHeavy(Exception):
-    """A job exceeded its limit of memory or CPU time; its process has ended."""
 
 
 class _Worker:
@@ -321,7 +322,7 @@ class Conversion:
             from groundwire.reading.encoding.content_type import media_type
             from groundwire.reading.ocr import Ocr
 
-            ocr = Ocr(self, self.ocr_languages)
+            ocr = Ocr(self.run, self.ocr_languages)
             kind = media_type(content_type, body[:4_096], url).kind
         if kind == "binary":
             return await ocr.read_image(body, deadline)
