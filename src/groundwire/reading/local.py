@@ -8,7 +8,7 @@ redirects set, so `private` and `Vary` have no effect: the next request would be
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Final, Self
@@ -41,7 +41,7 @@ if TYPE_CHECKING:  # the parsers take long to load, and a search does not need t
     from groundwire.reading.block_pages.classify import SoftBlock
     from groundwire.reading.convert import Converted
 
-__all__ = ["LocalReadProvider", "convert_body", "freshness", "refuse_unreadable", "unreadable_error"]
+__all__ = ["LocalReadProvider", "freshness", "refuse_unreadable", "unreadable_error"]
 
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"')
 _DIRECTIVE = re.compile(r'([!#$%&\'*+.^_`|~0-9A-Za-z-]+)(?:=("(?:[^"\\]|\\.)*"|[^\s,;]*))?')
@@ -127,7 +127,6 @@ class LocalReadProvider:
         max_document_bytes: The same for PDF, Office documents and EPUB.
         name: Its name.
         conversion: Converts to Markdown; by default a new one.
-        ocr_languages: The languages in which text in images and scanned PDFs is recognized; empty if it is not.
     """
 
     capabilities: Capabilities = Capabilities(read=True, guarded=True, revalidates=True)
@@ -142,14 +141,12 @@ class LocalReadProvider:
         max_document_bytes: int = 50_000_000,
         name: str = "local",
         conversion: Conversion | None = None,
-        ocr_languages: Sequence[str] = (),
     ) -> None:
         self.name = name
         self._transport = transport
         self._max_bytes = max_bytes
         self._max_document_bytes = max_document_bytes
         self._conversion = conversion or Conversion()
-        self._ocr_languages = tuple(ocr_languages)
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
@@ -165,8 +162,7 @@ class LocalReadProvider:
             max_bytes=settings.max_bytes,
             max_document_bytes=settings.max_document_bytes,
             name=context.name,
-            conversion=Conversion(context.workers, isolated=settings.isolation == "process", parts=settings.parts),
-            ocr_languages=settings.ocr_languages if settings.ocr else (),
+            conversion=Conversion.of(settings, context.workers),
         )
 
     async def read_url(
@@ -191,20 +187,18 @@ class LocalReadProvider:
                 raise PageUnavailable(url, "The site answered HTTP 304.", status=reply.status)
             fields = {name: getattr(validators, name) or getattr(known, name) for name in ("etag", "last_modified")}
             return ReadResult(url=url, success=True, unchanged=True, freshness=validators.model_copy(update=fields))
-        result = checked_result(url, await self._convert(reply, deadline), reply)
+        converted = await self._conversion.convert(
+            reply.body, reply.content_type, reply.url, headers=reply.headers, deadline=deadline
+        )
+        result = checked_result(url, converted, reply)
         if (onwards := refreshes.last) is not None:
             moves = f"the page leads on to {onwards.url} after {onwards.seconds:g} seconds"
             result = result.model_copy(update={"warnings": (*result.warnings, moves)})
         return result.model_copy(update={"freshness": validators})
 
-    async def _convert(self, reply: Response, deadline: Deadline) -> Converted:
-        return await convert_body(
-            self._conversion, self._ocr_languages, reply.body, reply.content_type, reply.url, reply.headers, deadline
-        )
-
     def _inspect(self, head: Head, *, is_conditional: bool) -> int | None:
         """Reject unreadable content before its body arrives, and return the size limit of a document."""
-        refuse_unreadable(head, is_conditional=is_conditional, images=bool(self._ocr_languages))
+        refuse_unreadable(head, is_conditional=is_conditional, images=bool(self._conversion.ocr_languages))
         is_file = media_type(head.content_type, head.start, head.url).kind in FILES
         return self._max_document_bytes if is_file else None
 
@@ -232,41 +226,6 @@ def checked_result(url: str, converted: Converted, reply: Response) -> ReadResul
     if not converted.extracted.content:
         raise _empty(url, converted, reply)
     return read_result(url, converted, final_url=reply.url, content_type=reply.media_type)
-
-
-async def convert_body(
-    conversion: Conversion,
-    ocr_languages: Sequence[str],
-    body: bytes,
-    content_type: str,
-    url: str,
-    headers: Mapping[str, str],
-    deadline: Deadline,
-) -> Converted:
-    """Convert a body to Markdown, and recognize text in pictures if languages are given for it.
-
-    Args:
-        conversion: What converts it.
-        ocr_languages: Tesseract's codes; empty for none.
-        body: The body.
-        content_type: Its type as declared; empty if it is not.
-        url: Its URL.
-        headers: The response's headers.
-        deadline: The deadline.
-
-    Raises:
-        DeadlineExceeded, PageTooLarge, UnsupportedContent: see `Conversion.convert`.
-    """
-    kind = media_type(content_type, body[:4_096], url).kind
-    if not ocr_languages or kind not in {"binary", "pdf"}:
-        return await conversion.convert(body, content_type, url, headers=headers, deadline=deadline)
-    from groundwire.reading.ocr import Ocr
-
-    ocr = Ocr(conversion, ocr_languages)
-    if kind == "binary":
-        return await ocr.read_image(body, deadline)
-    converted = await conversion.convert(body, content_type, url, headers=headers, deadline=deadline)
-    return await ocr.read_scan(body, converted, deadline)
 
 
 def refuse_unreadable(head: Head, *, is_conditional: bool = False, images: bool = False) -> None:

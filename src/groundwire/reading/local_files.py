@@ -11,7 +11,7 @@ from groundwire.models import Page
 from groundwire.reading.documents.document import FILES
 from groundwire.reading.encoding.content_type import is_image, media_type
 from groundwire.reading.extracted import read_result
-from groundwire.reading.local import convert_body, unreadable_error
+from groundwire.reading.local import unreadable_error
 from groundwire.reading.text.sanitize import clean, strip_invisible
 from groundwire.reading.workers.pool import Conversion, Workers
 from groundwire.safety.files import LocalFile
@@ -33,8 +33,7 @@ class FileReader:
 
     def __init__(self, settings: ReadSettings, workers: Workers) -> None:
         self._settings = settings
-        self._languages = settings.ocr_languages if settings.ocr else ()
-        self._conversion = Conversion(workers, isolated=settings.isolation == "process", parts=settings.parts)
+        self._conversion = Conversion.of(settings, workers)
 
     async def read(self, file: LocalFile, deadline: Deadline) -> Page:
         """Return a file as a whole page.
@@ -52,7 +51,7 @@ class FileReader:
             if not head:
                 raise PageEmpty(url, "The file is empty.")
             kind = media_type("", head, url)
-            if kind.kind == "binary" and not (self._languages and is_image(head)):
+            if kind.kind == "binary" and not (self._conversion.ocr_languages and is_image(head)):
                 raise UnsupportedContent(url, f"The file is {kind.description}, which cannot be read as text.")
             documents = kind.kind in FILES or kind.kind == "binary"
             return self._settings.max_document_bytes if documents else self._settings.max_bytes
@@ -62,7 +61,7 @@ class FileReader:
                 body, changed = await asyncio.to_thread(file.read, limit)
         except TimeoutError as error:
             raise DeadlineExceeded("The file could not be read in time. Try again.") from error
-        converted = await convert_body(self._conversion, self._languages, body, "", url, {}, deadline)
+        converted = await self._conversion.convert(body, "", url, headers={}, deadline=deadline)
         if converted.unreadable is not None:
             raise unreadable_error(url, converted.unreadable)
         if not converted.extracted.content:

@@ -7,13 +7,12 @@ pages of a PDF are rendered in a worker process.
 from __future__ import annotations
 
 import asyncio
-import ctypes
 import os
 import re
 import shutil
 import sys
 from asyncio.subprocess import DEVNULL, PIPE
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -22,8 +21,7 @@ from groundwire.reading.convert import Converted, cleaned
 from groundwire.reading.documents.pdf.pdfium import open_pdf
 from groundwire.reading.extracted import Extracted, Unreadable, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_line, escape_text
-from groundwire.reading.workers import NO_WINDOW, kill_group
-from groundwire.reading.workers.pool import Conversion, WorkerUnavailable, WorkTooHeavy
+from groundwire.reading.workers import NO_WINDOW, WorkerUnavailable, WorkTooHeavy, kill_group
 
 __all__ = ["MISSING", "Ocr", "page_picture"]
 
@@ -42,18 +40,19 @@ _RENDER: Final = "groundwire.reading.ocr:page_picture"
 _LIMITED_COMMAND: Final = 'ulimit -v "$1"; ulimit -t "$2"; shift 2; exec "$@"'
 _EMPTY_PAGE: Final = re.compile(r"^\[page (\d+)\]\n*(?=\[page \d+\]$|\Z)", re.MULTILINE)
 _PICTURES: Final = "pages that are pictures without text"
+_Run = Callable[[str, Mapping[str, Any], bytes], Awaitable[tuple[dict[str, Any], bytes]]]
 
 
 class Ocr:
     """Recognizes text with Tesseract.
 
     Args:
-        conversion: Its worker processes render the pages of a PDF.
+        run: Renders the pages of a PDF in a worker process; see `Workers.run`.
         languages: Tesseract's codes of the languages, such as `eng`.
     """
 
-    def __init__(self, conversion: Conversion, languages: Sequence[str]) -> None:
-        self._conversion = conversion
+    def __init__(self, run: _Run, languages: Sequence[str]) -> None:
+        self._run = run
         self._languages = "+".join(languages)
 
     async def read_image(self, body: bytes, deadline: Deadline) -> Converted:
@@ -109,7 +108,7 @@ class Ocr:
     async def _picture(self, body: bytes, number: int) -> tuple[int, bytes]:
         """Return the number of pages of a PDF and a picture of one of them."""
         try:
-            fields, picture = await self._conversion.run(_RENDER, {"page": number}, body)
+            fields, picture = await self._run(_RENDER, {"page": number}, body)
         except (WorkTooHeavy, WorkerUnavailable) as error:
             raise UnreadableDocument("large", "The scanned PDF is too large to recognize its text.") from error
         return int(fields["pages"]), picture
@@ -163,19 +162,7 @@ def page_picture(request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], 
         with pdf.page(number - 1) as page:
             if page is None:
                 return {"pages": pdf.pages}, b""
-            raw = pdf.raw
-            across, down = raw.FPDF_GetPageWidthF(page.handle), raw.FPDF_GetPageHeightF(page.handle)
-            scale = min(_DPI / 72, _MAX_PIXELS / max(across, down, 1.0))
-            width, height = max(1, int(across * scale)), max(1, int(down * scale))
-            bitmap = raw.FPDFBitmap_CreateEx(width, height, raw.FPDFBitmap_Gray, None, 0)
-            if not bitmap:
-                raise MemoryError
-            try:
-                raw.FPDFBitmap_FillRect(bitmap, 0, 0, width, height, 0xFFFFFFFF)
-                raw.FPDF_RenderPageBitmap(bitmap, page.handle, 0, 0, width, height, 0, 0)
-                stride = raw.FPDFBitmap_GetStride(bitmap)
-                rows = ctypes.string_at(raw.FPDFBitmap_GetBuffer(bitmap), stride * height)
-            finally:
-                raw.FPDFBitmap_Destroy(bitmap)
-            gray = b"".join(rows[row * stride : row * stride + width] for row in range(height))
-            return {"pages": pdf.pages}, b"P5 %d %d 255\n" % (width, height) + gray
+            picture = page.picture(_DPI / 72, _MAX_PIXELS, gray=True)
+            starts = range(0, picture.stride * picture.height, picture.stride)
+            gray = b"".join(picture.pixels[start : start + picture.width] for start in starts)
+            return {"pages": pdf.pages}, b"P5 %d %d 255\n" % (picture.width, picture.height) + gray

@@ -56,8 +56,8 @@ class WaybackReadProvider(ApiProvider):
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
         """Create the reader; see `ApiProvider.create`."""
-        reader, settings = super().create(context), context.settings.read
-        reader._conversion = Conversion(context.workers, isolated=settings.isolation == "process", parts=settings.parts)
+        reader = super().create(context)
+        reader._conversion = Conversion.of(context.settings.read, context.workers)
         return reader
 
     async def aclose(self) -> None:

@@ -3,28 +3,25 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import re
 import sys
 import tempfile
 import time
 import weakref
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from groundwire.errors import Closed
 from groundwire.reading.browser.launch import FLAGS, NOWHERE
+from groundwire.reading.browser.renewal import Renewed
 from groundwire.reading.workers import kill_group
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Page, Playwright
 
 __all__ = ["LIBRARY_MISSING", "NO_SANDBOX", "Chromium", "NoBrowser"]
-
-_logger = logging.getLogger(__name__)
 
 LIBRARY_MISSING: Final = "a required library is not installed"
 NO_SANDBOX: Final = "this machine does not allow its sandbox"
@@ -50,7 +47,7 @@ class _BrowserProcess:
         self.open = 0
         self.born = time.monotonic()
         self._kill = weakref.finalize(self, kill_group, group)  # also when the interpreter exits without closing
-        browser.on("disconnected", self._on_disconnect)
+        browser.on("disconnected", lambda _: self.kill())  # before the ID of its group can be used again
 
     @property
     def dead(self) -> bool:
@@ -69,11 +66,6 @@ class _BrowserProcess:
         """Kill the process and all its children immediately."""
         self._kill()
 
-    def _on_disconnect(self, browser: Browser) -> None:
-        """Kill the rest of the process group before its ID can be reused."""
-        del browser
-        self._kill()
-
 
 class Chromium:
     """A browser for the pages of one `Web`. All its calls must run in one event loop.
@@ -90,14 +82,12 @@ class Chromium:
         self._sandbox = sandbox
         self._max_pages = max_pages
         self._max_age = max_age
-        self._lock = asyncio.Lock()
+        self._renewed = Renewed(self._start, self._serves, self._retire)
         self._playwright: Playwright | None = None
         self._home: tempfile.TemporaryDirectory[str] | None = None
-        self._current: _BrowserProcess | None = None
         self._worn: set[_BrowserProcess] = set()
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._closing: set[asyncio.Task[None]] = set()
         self._ending: asyncio.Task[None] | None = None
-        self._closed = False
 
     @asynccontextmanager
     async def page(self, proxy: str, *, user_agent: str = "") -> AsyncIterator[tuple[BrowserContext, Page]]:
@@ -110,7 +100,7 @@ class Chromium:
         Raises:
             NoBrowser: the browser cannot be started. Closed: the browser was closed.
         """
-        started = await self._running()
+        started = await self._renewed.get()
         started.pages += 1
         started.open += 1
         context: BrowserContext | None = None
@@ -125,62 +115,35 @@ class Chromium:
             )
             yield context, await context.new_page()
         finally:
-            self._spawn(self._close_page(started, context))
+            task = asyncio.get_running_loop().create_task(self._close_page(started, context))
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
 
     async def aclose(self) -> None:
         """Close the browser; open pages fail. Idempotent; every call waits for the end."""
-        self._closed = True
         if self._ending is None:
             self._ending = asyncio.get_running_loop().create_task(self._end())
         await asyncio.shield(self._ending)
 
-    @property
-    def process(self) -> Browser | None:
-        """The running browser, or None."""
-        return None if self._current is None or self._current.dead else self._current.browser
+    def _serves(self, started: _BrowserProcess) -> bool:
+        is_worn = started.pages >= self._max_pages or time.monotonic() - started.born > self._max_age
+        return not started.dead and not is_worn
 
-    async def _running(self) -> _BrowserProcess:
-        """Return a running browser; a start completes even if its caller is canceled."""
-        while True:
-            if self._closed:
-                raise Closed("This Web is closed; create a new one.")
-            current = self._current
-            if current is not None and not current.dead and not self._is_worn(current):
-                return current
-            renewal = self._spawn(self._renew())
-            await asyncio.wait({renewal})  # canceling this call does not cancel the start
-            if not renewal.cancelled():
-                renewal.result()
-
-    def _is_worn(self, started: _BrowserProcess) -> bool:
-        return started.pages >= self._max_pages or time.monotonic() - started.born > self._max_age
-
-    async def _renew(self) -> None:
-        async with self._lock:
-            current = self._current
-            if current is not None:
-                if not current.dead and not self._is_worn(current):
-                    return
-                self._current = None
-                if current.dead or not current.open:
-                    current.kill()
-                else:
-                    self._worn.add(current)
-            if self._closed:
-                return
-            try:
-                async with asyncio.timeout(_START_TIME):
-                    self._current = await self._start()
-            except TimeoutError as error:
-                raise NoBrowser(f"it did not start within {_START_TIME:g} seconds") from error
-            finally:
-                self._end_if_closed()
-
-    def _end_if_closed(self) -> None:
-        if self._closed and self._current is not None:
-            self._current.kill()
+    async def _retire(self, started: _BrowserProcess) -> None:
+        """End a process; one that still shows pages ends after the last of them."""
+        if started.dead or not started.open or self._ending is not None:
+            await started.close()
+        else:
+            self._worn.add(started)
 
     async def _start(self) -> _BrowserProcess:
+        try:
+            async with asyncio.timeout(_START_TIME):
+                return await self._launched()
+        except TimeoutError as error:
+            raise NoBrowser(f"it did not start within {_START_TIME:g} seconds") from error
+
+    async def _launched(self) -> _BrowserProcess:
         from playwright.async_api import Error, async_playwright
 
         if self._playwright is None:
@@ -218,8 +181,6 @@ class Chromium:
             pass  # it is already gone
         except TimeoutError:
             started.kill()
-            if self._current is started:
-                self._current = None
         finally:
             started.open -= 1
             if not started.open and started in self._worn:
@@ -228,13 +189,11 @@ class Chromium:
 
     async def _end(self) -> None:
         """End the processes, then the driver, which would wait for them."""
-        await asyncio.gather(*(started.close() for started in (self._current, *self._worn) if started is not None))
-        if self._tasks:  # starts that had better complete, and pages that are closing
-            await asyncio.wait(self._tasks, timeout=_STOP_TIME)
-        for task in self._tasks:
+        await asyncio.gather(self._renewed.aclose(), *(started.close() for started in self._worn))
+        if self._closing:
+            await asyncio.wait(self._closing, timeout=_STOP_TIME)
+        for task in self._closing:
             task.cancel()
-        if self._current is not None:
-            self._current.kill()
         playwright, self._playwright = self._playwright, None
         if playwright is not None:
             with suppress(TimeoutError, OSError):
@@ -244,18 +203,6 @@ class Chromium:
         if home is not None:
             with suppress(OSError):
                 home.cleanup()
-
-    def _spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
-        """Run a coroutine that continues when its caller is canceled."""
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._forget)
-        return task
-
-    def _forget(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and (error := task.exception()) is not None:
-            _logger.debug("The browser: %s", error)
 
 
 async def _group(browser: Browser) -> int | None:

@@ -13,18 +13,20 @@ from pathlib import Path
 from typing import Any, Final
 
 from groundwire.reading.browser.launch import FLAGS, NOWHERE
+from groundwire.reading.browser.render import BrowserGone
 from groundwire.reading.workers import NO_WINDOW, kill_group
 
-__all__ = ["Crawl4AIProcess", "HostGone"]
+__all__ = ["Crawl4AIProcess"]
 
 _START_TIME: Final = 60.0  # seconds; importing it takes one to several
 _END_TIME: Final = 3.0  # seconds to close its browser by itself
+_PAGES: Final = 100  # the process is replaced after this many pages; it keeps a browser context for each
 _LINE: Final = 100_000_000  # bytes of a response
 _VARIABLES: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "PLAYWRIGHT_BROWSERS_PATH")
 
 
-class HostGone(Exception):
-    """The process cannot be started, or has died."""
+def _gone(reason: str) -> BrowserGone:
+    return BrowserGone(f"Crawl4AI failed to start: {reason}", fix="See docs/guides/browsers.md")
 
 
 class Crawl4AIProcess:
@@ -48,7 +50,7 @@ class Crawl4AIProcess:
         """Start the process and wait until its browser runs.
 
         Raises:
-            HostGone: it cannot be started.
+            BrowserGone: it cannot be started.
         """
         settings = {
             "executable": str(self._executable) if self._executable else "",
@@ -74,24 +76,25 @@ class Crawl4AIProcess:
                 creationflags=NO_WINDOW,
             )
         except OSError as error:
-            raise HostGone("its interpreter cannot be started") from error
+            raise _gone("its interpreter cannot be started") from error
         ready = self._expect(0)
         self._listener = asyncio.get_running_loop().create_task(self._listen(self._process))
         try:
             async with asyncio.timeout(_START_TIME):
                 await ready
+            del self._waiting[0]
         except TimeoutError as error:
-            raise HostGone(f"it did not start within {_START_TIME:g} seconds") from error
+            raise _gone(f"it did not start within {_START_TIME:g} seconds") from error
 
     async def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Send a request and return its response.
 
         Raises:
-            HostGone: it has died.
+            BrowserGone: it has died.
         """
         process = self._process
         if process is None or process.stdin is None or process.returncode is not None:
-            raise HostGone("it has died")
+            raise _gone("it has died")
         self._number = number = self._number + 1
         answer = self._expect(number)
         try:
@@ -99,7 +102,7 @@ class Crawl4AIProcess:
             await process.stdin.drain()
             return await answer
         except OSError as error:
-            raise HostGone("it has died") from error
+            raise _gone("it has died") from error
         finally:
             self._waiting.pop(number, None)
 
@@ -120,10 +123,10 @@ class Crawl4AIProcess:
         with contextlib.suppress(OSError):
             self._home.cleanup()
 
-    @property
-    def dead(self) -> bool:
-        """Whether the process has ended."""
-        return self._process is None or self._process.returncode is not None
+    def serves(self) -> bool:
+        """Return whether it can render further pages; one that renders some is not replaced."""
+        is_dead = self._process is None or self._process.returncode is not None
+        return not is_dead and (self._number < _PAGES or bool(self._waiting))
 
     def _expect(self, number: int) -> asyncio.Future[Mapping[str, Any]]:
         future: asyncio.Future[Mapping[str, Any]] = asyncio.get_running_loop().create_future()
@@ -142,4 +145,4 @@ class Crawl4AIProcess:
         finally:
             for waiting in self._waiting.values():
                 if not waiting.done():
-                    waiting.set_exception(HostGone("it has died"))
+                    waiting.set_exception(_gone("it has died"))

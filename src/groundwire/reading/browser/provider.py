@@ -23,16 +23,14 @@ from groundwire.errors import (
 from groundwire.providers.base import Options, ProviderContext
 from groundwire.reading.browser.chromium import Chromium, NoBrowser
 from groundwire.reading.browser.launch import HINT, NOWHERE, find_chromium, has_playwright
-from groundwire.reading.browser.pinned_connect import Dialler
-from groundwire.reading.browser.render import BrowserGone, Rendered, Unreachable, render
+from groundwire.reading.browser.render import BrowserGone, Rendered, render
 from groundwire.reading.browser.vetting_proxy import VettingProxy
-from groundwire.reading.browser.visit import RenderingReader, judge_landing, why_not, with_remarks
+from groundwire.reading.browser.visit import RenderingReader
 from groundwire.safety.urls import WebUrl
 
 __all__ = ["BrowserOptions", "BrowserReadProvider"]
 
 _PLAYWRIGHT = "playwright.async_api"
-_TRIES = 2  # a browser that dies is replaced once within a call
 
 
 class BrowserOptions(Options):
@@ -80,7 +78,12 @@ class BrowserReadProvider(RenderingReader):
         **surroundings: Any,
     ) -> None:
         self._options = options = options or BrowserOptions()
-        super().__init__(pages_at_once=options.pages_at_once, **{"name": "browser", **surroundings})
+        super().__init__(
+            pages_at_once=options.pages_at_once,
+            max_bytes=options.max_bytes,
+            max_requests=options.max_requests,
+            **{"name": "browser", **surroundings},
+        )
         self._cassette = cassette
         self._chromium = Chromium(
             executable,
@@ -125,9 +128,9 @@ class BrowserReadProvider(RenderingReader):
         await super().aclose()
 
     async def show(self, target: WebUrl, deadline: Deadline) -> Rendered:
-        """Render a page, or replay it."""
+        """Render a page, or replay it; see `RenderingReader.show`."""
         if self._cassette is None:
-            return await self._render_again(target, deadline)
+            return await super().show(target, deadline)
         request = {"url": target.text}
         if self._cassette.replaying:
             try:
@@ -141,7 +144,7 @@ class BrowserReadProvider(RenderingReader):
                 url=final, html=answer.body.decode("utf-8", "replace"), status=answer.status, headers=answer.headers
             )
         started = time.perf_counter()
-        rendered = await self._render_again(target, deadline)
+        rendered = await super().show(target, deadline)
         kind = rendered.headers.get("content-type", "text/html")
         self._cassette.add(
             "browser",
@@ -155,49 +158,27 @@ class BrowserReadProvider(RenderingReader):
         )
         return rendered
 
-    async def _render_again(self, target: WebUrl, deadline: Deadline) -> Rendered:
-        async with self.slots:
-            for attempt in range(_TRIES):
-                try:
-                    return await self._render_once(target, deadline)
-                except NoBrowser as error:
-                    raise _does_not_start(self.name, error) from error
-                except BrowserGone as error:
-                    self.check_open()
-                    if attempt == _TRIES - 1:
-                        raise ProviderUnavailable(self.name, "the browser crashed on this page") from error
-        raise AssertionError("unreachable")
-
-    async def _render_once(self, target: WebUrl, deadline: Deadline) -> Rendered:
-        """Render a page once."""
+    async def render(self, target: WebUrl, proxy: VettingProxy, deadline: Deadline) -> Rendered:
+        """Render a page; see `RenderingReader.render`."""
         if _PLAYWRIGHT not in sys.modules:  # importing it takes a third of a second, which must not block the loop
             await asyncio.to_thread(import_module, _PLAYWRIGHT)
         from playwright.async_api import Error
 
         options = self._options
-        self.check_open()
-        dialler = Dialler(self.guard, target, self.upstream)
-        async with VettingProxy(dialler, max_bytes=options.max_bytes, max_requests=options.max_requests) as proxy:
-            self.proxies.add(proxy)
-            try:
-                async with self._chromium.page(proxy.url, user_agent=options.user_agent) as (context, page):
-                    rendered = await render(
-                        context,
-                        page,
-                        target.text,
-                        deadline=deadline,
-                        settle=options.settle,
-                        max_length=self.max_length,
-                    )
-                    judge_landing(self.guard, target, rendered.url, proxy)
-                    return with_remarks(rendered, proxy)
-            except Unreachable as error:
-                self.check_open()
-                raise why_not(target, str(error), proxy) from error
-            except Error as error:
-                raise BrowserGone("the browser crashed") from error
-            finally:
-                self.proxies.discard(proxy)
+        try:
+            async with self._chromium.page(proxy.url, user_agent=options.user_agent) as (context, page):
+                return await render(
+                    context,
+                    page,
+                    target.text,
+                    deadline=deadline,
+                    settle=options.settle,
+                    max_length=self.max_length,
+                )
+        except NoBrowser as error:
+            raise _does_not_start(self.name, error) from error
+        except Error as error:
+            raise BrowserGone from error
 
 
 def _does_not_start(name: str, error: NoBrowser) -> ProviderUnavailable:

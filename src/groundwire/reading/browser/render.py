@@ -79,7 +79,16 @@ _MARK: Final = r"""(() => {
 
 
 class BrowserGone(Exception):
-    """The browser, or the page's process, has died."""
+    """The browser, or the page's process, has died; the message says what happened.
+
+    Args:
+        message: What happened.
+        fix: What to do.
+    """
+
+    def __init__(self, message: str = "the browser crashed on this page", fix: str = "") -> None:
+        super().__init__(message)
+        self.fix: str = fix
 
 
 class Unreachable(Exception):
@@ -224,7 +233,7 @@ async def _settle(page: Page, watch: _Watch, url: str, until: float) -> bool:
 
     while True:
         if watch.crashed.is_set():
-            raise BrowserGone("the page's process crashed")
+            raise BrowserGone
         if watch.navigations > MAX_NAVIGATIONS:
             raise TooManyRedirects(
                 url, f"The page redirects more than {MAX_NAVIGATIONS - 1} times. Look for another URL of it."
@@ -237,7 +246,7 @@ async def _settle(page: Page, watch: _Watch, url: str, until: float) -> bool:
             watch.busy = True
         except Error as error:
             if page.is_closed() or "closed" in str(error) or "crashed" in str(error):
-                raise BrowserGone("the browser crashed") from error
+                raise BrowserGone from error
             # Otherwise it has navigated to another URL in the meantime.
         now = time.monotonic()
         if watch.settling.done(now):
@@ -299,7 +308,7 @@ async def _take(page: Page, session: CDPSession, watch: _Watch, max_length: int)
             watch.busy = True
         except Error as error:
             if page.is_closed() or "closed" in str(error) or "crashed" in str(error) or watch.crashed.is_set():
-                raise BrowserGone("the browser crashed") from error
+                raise BrowserGone from error
     raise PageUnavailable(page.url, "The page's scripts never finish.")
 
 
@@ -342,7 +351,7 @@ def _raise_for(text: str, url: str, watch: _Watch) -> None:
     if "ERR_" in text:
         raise Unreachable(text.partition("net::")[2].partition(" ")[0].strip() or "ERR_FAILED")
     if "closed" in text or "crashed" in text or watch.crashed.is_set():
-        raise BrowserGone("the browser crashed")
+        raise BrowserGone
     raise Unreachable("ERR_FAILED")
 
 

@@ -26,31 +26,25 @@ from groundwire.errors import (
     PageBlocked,
     PageEmpty,
     PageUnavailable,
+    ProviderUnavailable,
 )
 from groundwire.models import ReadResult
 from groundwire.providers.base import Capabilities, ProviderContext
 from groundwire.providers.query_mapping import page_failure
 from groundwire.reading.block_pages.classify import known_wall
-from groundwire.reading.browser.render import Rendered
+from groundwire.reading.browser.pinned_connect import Dialler
+from groundwire.reading.browser.render import BrowserGone, Rendered, Unreachable
 from groundwire.reading.browser.vetting_proxy import VettingProxy
-from groundwire.reading.convert import Converted
 from groundwire.reading.extracted import read_result
 from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.guard import Guard
-from groundwire.safety.urls import WebUrl, parse_url, url_or_none
+from groundwire.safety.urls import WebUrl, url_or_none
 from groundwire.settings.user_folders import expand_user
 from groundwire.transport import FetchPolicy
 
-__all__ = [
-    "RenderingReader",
-    "judge_landing",
-    "raise_for_rendered",
-    "rendered_result",
-    "unreachable",
-    "why_not",
-    "with_remarks",
-]
+__all__ = ["RenderingReader"]
 
+_TRIES: Final = 2  # a browser that dies is replaced once within a call
 _REDIRECTED: Final = "The page redirects to an address that is not allowed: only public http and https addresses are."
 _CAUSES: Final[Mapping[str, str]] = {
     "ERR_CERT": "has a TLS certificate that is not valid for it",
@@ -63,66 +57,15 @@ _CAUSES: Final[Mapping[str, str]] = {
 }
 
 
-def raise_for_rendered(url: str, rendered: Rendered) -> None:
-    """Raise the error for the status of a page's document; a status of 200 to 299 passes.
-
-    Raises:
-        PageError: one of its classes.
-    """
-    if 200 <= rendered.status < 300:
-        return
-    wall = known_wall(rendered.headers, rendered.html)
-    if wall is not None:
-        raise PageBlocked(url, str(wall), status=rendered.status)
-    raise page_failure(url, status=rendered.status)
-
-
-def unreachable(url: str, code: str, *, refused: bool, failed: bool, moved: bool) -> Exception:
-    """Return the error for a page that did not load.
-
-    Args:
-        url: The requested URL.
-        code: The browser's code, such as `ERR_CONNECTION_RESET`.
-        refused: Whether the guard blocked the URL, or one that it redirects to.
-        failed: Whether the connection failed.
-        moved: Whether the page had redirected before.
-    """
-    host = parse_url(url).host
-    if refused:
-        return BlockedAddress(
-            _REDIRECTED if moved else f"{host} does not resolve to a public web address. Check the spelling."
-        )
-    cause = next((words for start, words in _CAUSES.items() if code.startswith(start)), "could not be read")
-    if failed:
-        cause = "does not resolve, or refused the connection"
-    return PageUnavailable(url, f"{host} {cause}. Try again later.")
-
-
-def rendered_result(url: str, rendered: Rendered, converted: Converted) -> ReadResult:
-    """Return the result for a page.
-
-    Raises:
-        PageBlocked: it is a block page. PageEmpty: it has no readable content.
-    """
-    block = converted.block
-    if block is not None and block.kind != "script shell":  # its scripts have run, so this is the page
-        raise PageBlocked(url, str(block), status=rendered.status)
-    if not converted.extracted.content:
-        raise PageEmpty(
-            url,
-            f"The page has no readable text, not even in a browser ({len(rendered.html):,} characters of markup).",
-        )
-    kind = rendered.headers.get("content-type", "text/html").partition(";")[0].strip().lower()
-    return read_result(url, converted, final_url=rendered.url, content_type=kind, warnings=rendered.warnings)
-
-
 class RenderingReader(ABC):
-    """A reader that shows pages in a browser; a subclass starts the browser, and renders in `show`.
+    """A reader that shows pages in a browser; a subclass starts the browser, and renders in `render`.
 
     Args:
         guard: Checks every URL that a page requests.
         name: Its name.
         pages_at_once: Maximum pages rendered at once; further ones wait.
+        max_bytes: Maximum bytes that a page with all its resources may load, on the wire.
+        max_requests: Maximum connections of a page.
         upstream: A forward proxy's URL for all connections, or empty for none.
         max_length: Maximum characters of a page's markup.
         gate: Returns the fetch policy, which decides whether and when a site may be visited.
@@ -139,6 +82,8 @@ class RenderingReader(ABC):
         *,
         name: str,
         pages_at_once: int = 4,
+        max_bytes: int = 50_000_000,
+        max_requests: int = 1_000,
         upstream: str = "",
         max_length: int = 10_000_000,
         gate: Callable[[], FetchPolicy | None] = lambda: None,
@@ -148,7 +93,9 @@ class RenderingReader(ABC):
         self.guard = guard
         self.upstream = upstream
         self.max_length = max_length
-        self.slots: asyncio.Semaphore = asyncio.Semaphore(pages_at_once)
+        self._slots = asyncio.Semaphore(pages_at_once)
+        self._max_bytes = max_bytes
+        self._max_requests = max_requests
         self.proxies: set[VettingProxy] = set()
         """Those of the pages that are being rendered."""
         self.closed: bool = False
@@ -165,7 +112,7 @@ class RenderingReader(ABC):
             "upstream": context.settings.network.proxy,
             "max_length": settings.max_bytes,
             "gate": lambda: context.transports.pages.gate,
-            "conversion": Conversion(context.workers, isolated=settings.isolation == "process", parts=settings.parts),
+            "conversion": Conversion.of(settings, context.workers),
         }
 
     @staticmethod
@@ -183,11 +130,51 @@ class RenderingReader(ABC):
         return executable
 
     @abstractmethod
+    async def render(self, target: WebUrl, proxy: VettingProxy, deadline: Deadline) -> Rendered:
+        """Render a page that the guard has admitted, behind a proxy of its own.
+
+        Raises:
+            BrowserGone: the browser has died; a new one is to be tried. Unreachable: the page did not load.
+        """
+
     async def show(self, target: WebUrl, deadline: Deadline) -> Rendered:
-        """Render a page that the guard has admitted."""
+        """Render a page when a slot is free; a browser that dies in the meantime is replaced once."""
+        async with self._slots:
+            for _ in range(_TRIES):
+                self.check_open()
+                try:
+                    return await self._render_behind_proxy(target, deadline)
+                except BrowserGone as error:
+                    failure = error
+            self.check_open()
+            raise ProviderUnavailable(self.name, str(failure), fix=failure.fix) from failure
+
+    async def _render_behind_proxy(self, target: WebUrl, deadline: Deadline) -> Rendered:
+        dialler = Dialler(self.guard, target, self.upstream)
+        async with VettingProxy(dialler, max_bytes=self._max_bytes, max_requests=self._max_requests) as proxy:
+            self.proxies.add(proxy)
+            try:
+                rendered = await self.render(target, proxy, deadline)
+            except Unreachable as error:
+                self.check_open()
+                raise _why_not(target, str(error), proxy) from error
+            finally:
+                self.proxies.discard(proxy)
+            self._judge_landing(target, rendered.url, proxy)
+            return _with_remarks(rendered, proxy)
+
+    def _judge_landing(self, target: WebUrl, final: str, proxy: VettingProxy) -> None:
+        """Raise an error for a page that ended at a forbidden URL, or nowhere."""
+        try:
+            landed = self.guard.admit(final)
+        except (BlockedAddress, InvalidRequest) as error:
+            raise _why_not(target, "ERR_FAILED", proxy, refused=True) from error
+        place = _authority(landed)
+        if place in proxy.refused or place in proxy.failed:
+            raise _why_not(target, "ERR_TUNNEL", proxy, place=place)
 
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
-        """Read a page; see `ReadProvider.read_url`. A browser that dies in the meantime is replaced once."""
+        """Read a page; see `ReadProvider.read_url`."""
         deadline = deadline or Deadline.after(self.usual_timeout)
         target = self.guard.admit(url)
         try:
@@ -197,7 +184,11 @@ class RenderingReader(ABC):
             if isinstance(error, GroundwireError):
                 raise
             raise DeadlineExceeded(f"{target.host} could not be rendered in time. Try again.") from error
-        raise_for_rendered(url, rendered)
+        if not 200 <= rendered.status < 300:
+            wall = known_wall(rendered.headers, rendered.html)
+            if wall is not None:
+                raise PageBlocked(url, str(wall), status=rendered.status)
+            raise page_failure(url, status=rendered.status)
         converted = await self._conversion.convert(
             rendered.html.encode("utf-8", "replace"),
             "text/html; charset=utf-8",
@@ -205,7 +196,14 @@ class RenderingReader(ABC):
             headers=rendered.headers,
             deadline=deadline,
         )
-        return rendered_result(url, rendered, converted)
+        block = converted.block
+        if block is not None and block.kind != "script shell":  # its scripts have run, so this is the page
+            raise PageBlocked(url, str(block), status=rendered.status)
+        if not converted.extracted.content:
+            markup = f"{len(rendered.html):,} characters of markup"
+            raise PageEmpty(url, f"The page has no readable text, not even in a browser ({markup}).")
+        kind = rendered.headers.get("content-type", "text/html").partition(";")[0].strip().lower()
+        return read_result(url, converted, final_url=rendered.url, content_type=kind, warnings=rendered.warnings)
 
     def end_pages(self) -> None:
         """End all connections of its pages; running reads fail, and no others begin."""
@@ -239,28 +237,7 @@ class RenderingReader(ABC):
         return rendered
 
 
-def judge_landing(guard: Guard, target: WebUrl, final: str, proxy: VettingProxy) -> None:
-    """Raise an error for a page that ended at a forbidden URL, or nowhere.
-
-    Args:
-        guard: Checks URLs.
-        target: The requested URL.
-        final: The final URL.
-        proxy: The page's proxy, which has recorded what was blocked.
-
-    Raises:
-        BlockedAddress: it is forbidden. PageUnavailable: the connection failed.
-    """
-    try:
-        landed = guard.admit(final)
-    except (BlockedAddress, InvalidRequest) as error:
-        raise why_not(target, "ERR_FAILED", proxy, refused=True) from error
-    place = _authority(landed)
-    if place in proxy.refused or place in proxy.failed:
-        raise why_not(target, "ERR_TUNNEL", proxy, place=place)
-
-
-def why_not(target: WebUrl, code: str, proxy: VettingProxy, *, refused: bool = False, place: str = "") -> Exception:
+def _why_not(target: WebUrl, code: str, proxy: VettingProxy, *, refused: bool = False, place: str = "") -> Exception:
     """Return the error for a page that did not load.
 
     Args:
@@ -273,16 +250,16 @@ def why_not(target: WebUrl, code: str, proxy: VettingProxy, *, refused: bool = F
     start = _authority(target)
     end = place or start
     moved = end != start or (start not in proxy.refused and bool(proxy.refused))
-    return unreachable(
-        target.text,
-        code,
-        refused=refused or end in proxy.refused or (moved and end not in proxy.failed and bool(proxy.refused)),
-        failed=end in proxy.failed,
-        moved=moved or refused,
-    )
+    if refused or end in proxy.refused or (moved and end not in proxy.failed and bool(proxy.refused)):
+        unknown = f"{target.host} does not resolve to a public web address. Check the spelling."
+        return BlockedAddress(_REDIRECTED if moved or refused else unknown)
+    cause = next((words for start, words in _CAUSES.items() if code.startswith(start)), "could not be read")
+    if end in proxy.failed:
+        cause = "does not resolve, or refused the connection"
+    return PageUnavailable(target.text, f"{target.host} {cause}. Try again later.")
 
 
-def with_remarks(rendered: Rendered, proxy: VettingProxy) -> Rendered:
+def _with_remarks(rendered: Rendered, proxy: VettingProxy) -> Rendered:
     """Return a page with the warnings of its proxy."""
     warnings = list(rendered.warnings)
     if proxy.refused:

@@ -19,7 +19,7 @@ from groundwire.reading.extract import fragment_to_markdown
 from groundwire.reading.extracted import MAX_CONTENT, Extracted
 from groundwire.reading.markdown.escaping import escape_line, escape_text
 from groundwire.reading.metadata.dates import iso_date
-from groundwire.reading.text.sanitize import strip_controls
+from groundwire.reading.text.sanitize import removal_warning, strip_controls
 from groundwire.reading.text.truncate import truncate
 
 __all__ = ["Listing", "read_feed", "read_listing", "read_svg"]
@@ -172,8 +172,6 @@ def _feed(about: _FeedEntry, entries: Sequence[_FeedEntry], url: str, language: 
         warnings.append(f"the feed has {len(entries):,} entries; the first {_MAX_ENTRIES} are shown")
     if removed["cut"]:
         warnings.append(f"entries shortened: {removed['cut']}")
-    if removed["hidden"]:
-        warnings.append(f"hidden text removed: {removed['hidden']}")
     return Extracted(
         title=about.title,
         content="\n\n".join(part for part in parts if part),
@@ -182,7 +180,7 @@ def _feed(about: _FeedEntry, entries: Sequence[_FeedEntry], url: str, language: 
         language=language or None,
         cut=len(entries) > _MAX_ENTRIES,
         kind="listing",
-        warnings=tuple(warnings),
+        warnings=(*warnings, *removal_warning(removed["hidden"])),
     )
 
 
@@ -412,9 +410,7 @@ def read_svg(text: str) -> Extracted | None:
             title = title or (words if name == "title" and parent is root else "")
             lines.append(words)
     embedded = sum(1 for element in islice(root.iter("{*}foreignObject"), MAX_ELEMENTS))
-    warnings = ["only the text of the drawing was read"]
-    if removed:
-        warnings.append(f"hidden text removed: {removed}")
+    warnings = ["only the text of the drawing was read", *removal_warning(removed)]
     if embedded:
         warnings.append(f"embedded HTML left out: {embedded}")
     content = "\n\n".join(escape_line(escape_text(line)) for line in lines)

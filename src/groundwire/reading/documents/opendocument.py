@@ -19,6 +19,7 @@ from groundwire.reading.encoding.decode import decode
 from groundwire.reading.extract import fragment_to_markdown
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_line, escape_text
+from groundwire.reading.text.sanitize import removal_warning
 
 __all__ = ["read_epub", "read_opendocument"]
 
@@ -32,10 +33,6 @@ _SKIPPED_ELEMENTS: Final = frozenset(
     {"tracked-changes", "annotation", "annotation-end", "forms", "sequence-decls", "user-field-decls", "notes",
      "variable-decls", "hidden-text", "hidden-paragraph", "note-citation", "image", "object", "title", "desc"}
 )  # fmt: skip
-_REMOVAL_WARNINGS: Final = (
-    ("hidden", "hidden text removed"),
-    ("annotation", "comments left out"),
-)
 _PLAIN: Final = TextRun("")
 _BOLD: Final = 600
 _MAX_DEPTH: Final = 30
@@ -60,13 +57,15 @@ def read_opendocument(body: bytes) -> Extracted:
     content = "\n\n".join(part for part in reader.blocks(place, 0) if part)
     properties = read_properties(archive.xml("meta.xml"))
     kinds = Counter(map(local_name, place.iter()))  # an embedded object has a picture of itself
+    counts = {
+        "comments": reader.removed["annotation"],
+        "pictures": kinds["image"] - kinds["object"],
+        "embedded objects": kinds["object"],
+    }
     return properties.extracted(
         title=properties.title or reader.title,
         content=content,
-        warnings=(
-            *(f"{words}: {reader.removed[name]}" for name, words in _REMOVAL_WARNINGS if reader.removed[name]),
-            *omissions({"pictures": kinds["image"] - kinds["object"], "embedded objects": kinds["object"]}),
-        ),
+        warnings=removal_warning(reader.removed["hidden"]) + omissions(counts),
     )
 
 
@@ -279,16 +278,17 @@ def read_epub(body: bytes, url: str) -> Extracted:
         title=properties.title,
         content=content[:MAX_CONTENT],
         cut=length > MAX_CONTENT or len(chapters) > _MAX_CHAPTERS,
-        warnings=(f"hidden text removed: {removed['hidden']}",) if removed["hidden"] else (),
+        warnings=removal_warning(removed["hidden"]),
     )
 
 
 def _package(archive: SafeZip) -> str:
     root = archive.xml("META-INF/container.xml")
-    for element in root.iter() if root is not None else ():
-        if local_name(element) == "rootfile" and element.get("full-path"):
-            return str(element.get("full-path"))
-    raise archive.broken()
+    files = root.iter("{*}rootfile") if root is not None else ()
+    path = next(filter(None, (file.get("full-path", "") for file in files)), "")
+    if not path:
+        raise archive.broken()
+    return str(path)
 
 
 def _chapters(root: etree._Element, folder: str) -> list[str]:
@@ -307,8 +307,5 @@ def _chapters(root: etree._Element, folder: str) -> list[str]:
 
 def _protected(archive: SafeZip) -> set[str]:
     root = archive.xml("META-INF/encryption.xml")
-    return {
-        unquote(element.get("URI", ""))
-        for element in (root.iter() if root is not None else ())
-        if local_name(element) == "CipherReference"
-    }
+    references = root.iter("{*}CipherReference") if root is not None else ()
+    return {unquote(reference.get("URI", "")) for reference in references}

@@ -21,7 +21,7 @@ from groundwire.reading.extract import fragment_to_markdown
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_line, escape_text, fence
 from groundwire.reading.metadata.dates import iso_date
-from groundwire.reading.text.sanitize import clean
+from groundwire.reading.text.sanitize import clean, removal_warning
 
 __all__ = ["read_mail", "read_notebook", "read_rtf", "read_subtitles"]
 
@@ -63,7 +63,7 @@ def _read_mail(body: bytes, url: str) -> Extracted:
             attachments += [_header(inner, "Subject") or "a message" for inner in other.iter_parts()]
         elif other is not part and other.get_content_maintype() == "text":
             texts.append(_markdown_of(other, url, removed))
-    warnings = [f"hidden text removed: {removed['hidden']}"] if removed["hidden"] else []
+    warnings = [*removal_warning(removed["hidden"])]
     if attachments:
         warnings.append(f"attachments left out: {len(attachments)}")
         texts.append("Attached:\n\n" + "\n".join(f"- {escape_text(' '.join(name.split()))}" for name in attachments))
@@ -155,7 +155,7 @@ def read_rtf(body: bytes) -> Extracted:
         content="\n\n".join(filter(None, _rtf_blocks(_paired("".join(reader.pieces))))),
         kind="document",
         cut=reader.size > MAX_CONTENT,
-        warnings=(f"hidden text removed: {removed}",) if removed else (),
+        warnings=removal_warning(removed),
     )
 
 

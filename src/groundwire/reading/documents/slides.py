@@ -163,13 +163,9 @@ def _styles(properties: etree._Element) -> frozenset[str]:
 
 
 def _placeholder(shape: etree._Element) -> str:
-    for element in shape.iter():
-        if local_name(element) == "ph":
-            return str(element.get("type", "idx"))
-        if local_name(element) == "txBody":
-            break
-    return ""
+    place = shape.find("{*}nvSpPr/{*}nvPr/{*}ph")
+    return place.get("type", "idx") if place is not None else ""
 
 
 def _is_hidden(shape: etree._Element) -> bool:
-    return any(local_name(element) == "cNvPr" and element.get("hidden") in {"1", "true"} for element in shape.iter())
+    return any(element.get("hidden") in _TRUE for element in shape.iter("{*}cNvPr"))

@@ -197,14 +197,10 @@ def read_sheets(body: bytes) -> Extracted:
     if unsolved:
         warnings.append(f"formulas without a stored value, whose cells are empty: {unsolved}")
     content = "\n\n".join(parts)
-    return Extracted(
+    return properties.extracted(
         title=properties.title,
         content=content[:MAX_CONTENT],
-        author=properties.author,
-        published=properties.published,
-        modified=properties.modified,
         cut=len(content) > MAX_CONTENT or len(sheets) > _MAX_SHEETS or any("first" in remark for remark in warnings),
-        kind="document",
         warnings=tuple(warnings),
     )
 

@@ -25,6 +25,7 @@ from groundwire.reading.documents.runs import MONOSPACED, TextRun, link_target, 
 from groundwire.reading.documents.tabular import graphic_to_markdown, to_table
 from groundwire.reading.extracted import Extracted
 from groundwire.reading.markdown.escaping import escape_line, escape_text, fence, inline_code
+from groundwire.reading.text.sanitize import removal_warning
 
 __all__ = ["read_word"]
 
@@ -76,10 +77,7 @@ def read_word(body: bytes) -> Extracted:
     return properties.extracted(
         title=properties.title or reader.title,
         content=f"{content}\n\n{notes}".strip(),
-        warnings=(
-            *([f"hidden text removed: {reader.removed['hidden']}"] if reader.removed["hidden"] else ()),
-            *omissions(reader.omission_counts(root)),
-        ),
+        warnings=removal_warning(reader.removed["hidden"]) + omissions(reader.omission_counts(root)),
     )
 
 

@@ -27,6 +27,7 @@ from groundwire.reading.sites.site import (
     need,
     route,
     rows,
+    rows_or_none,
     text,
 )
 from groundwire.transport import Response
@@ -63,7 +64,7 @@ def _item(page: PageAddress, number: str) -> Steps:
     if not title and not words and not comments:
         raise NotAvailable("it is deleted")
     what = title or (f"Comment by {author}" if words else "[deleted]")
-    options = [row for row in story.get("options") or () if isinstance(row, dict)]
+    options = rows_or_none(story, "options")
     parts = [
         heading(1, what),
         facts((("Link", text(story, "url")), ("Story", _story(page, story)))),
@@ -169,23 +170,15 @@ def post(page: PageAddress) -> Steps:
 
 def _attached(submission: dict[str, Any]) -> Iterator[SitePart]:
     """Yield what a post has besides its text: captions of pictures, the options of a poll, the post that it repeats."""
-    captions = (text(picture, "caption") for picture in _listed(submission, "gallery_data", "items"))
+    captions = (text(picture, "caption") for picture in rows_or_none(submission, "gallery_data", "items"))
     yield facts((f"Picture {number}", caption) for number, caption in enumerate(captions, 1))
-    options = _listed(submission, "poll_data", "options")
+    options = rows_or_none(submission, "poll_data", "options")
     yield facts((text(row, "text"), f"{text(row, 'vote_count') or 'unknown'} votes") for row in options)
-    for original in _listed(submission, "crosspost_parent_list")[:1]:
+    for original in rows_or_none(submission, "crosspost_parent_list")[:1]:
         yield heading(2, f"Crosspost of: {text(original, 'title')}")
         yield say(text(original, "subreddit_name_prefixed"), f"by {text(original, 'author') or '[deleted]'}")
         yield _body(original, "selftext", 2)
         yield from _attached({**original, "crosspost_parent_list": []})
-
-
-def _listed(data: object, *path: str) -> list[dict[str, Any]]:
-    """Return the objects of a list that an answer may have."""
-    value = data
-    for key in path:
-        value = value.get(key) if isinstance(value, dict) else None
-    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
 
 
 def _comments(listing: Any, parent: str, parts: list[SitePart], depth: int) -> int:
@@ -271,7 +264,7 @@ def _question(page: PageAddress, number: str, answer_number: str, linked: Sequen
     title = unescape(need(question_row, "title"))
     answers = rows(answers_response, "items") if answers_response is not None else []
     answers.sort(key=lambda row: (row.get("is_accepted") is not True, -(number_or_none(row.get("score")) or 0)))
-    candidates = (*linked, *(_listed(linked_responses[0], "items") if linked_responses else ()), *answers)
+    candidates = (*linked, *rows_or_none(linked_responses, 0, "items"), *answers)
     linked_rows = (row for row in candidates if answer_number and text(row, "answer_id") == answer_number)
     first = [row for row in linked_rows if row.get("body")][:1]
     first = [row for row in first if text(row, "question_id") in {"", number}]

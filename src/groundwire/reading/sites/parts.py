@@ -15,7 +15,7 @@ from typing import Any, Final, Literal
 
 from groundwire.reading.extracted import MAX_CONTENT
 from groundwire.reading.sites.restructured import to_html
-from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings
+from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, removal_warning
 from groundwire.reading.text.truncate import truncate
 
 __all__ = [
@@ -163,9 +163,9 @@ def render(parts: Sequence[SitePart], url: str) -> RenderedParts:
     joined = unicodedata.normalize("NFC", "\n\n".join(block for block in blocks if block))
     content, counts = clean_text(clean(joined))
     cut += removed["cut"]
-    hidden = [f"hidden text removed: {removed['hidden']}"] if removed["hidden"] else []
     shortened = [f"long texts shortened: {cut}"] if cut else []
-    return RenderedParts(clean(content), (*hidden, *shortened, *hygiene_warnings(counts)), bool(cut))
+    warnings = (*removal_warning(removed["hidden"]), *shortened, *hygiene_warnings(counts))
+    return RenderedParts(clean(content), warnings, bool(cut))
 
 
 def render_in_worker(request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:

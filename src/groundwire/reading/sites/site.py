@@ -31,6 +31,7 @@ __all__ = [
     "need",
     "route",
     "rows",
+    "rows_or_none",
     "text",
 ]
 
@@ -274,4 +275,11 @@ def rows(data: object, *path: str | int) -> list[dict[str, Any]]:
     Raises:
         FormatChanged: there is no such list.
     """
-    return [row for row in need(data, *path, kind=list) if isinstance(row, dict)]
+    need(data, *path, kind=list)
+    return rows_or_none(data, *path)
+
+
+def rows_or_none(data: object, *path: str | int) -> list[dict[str, Any]]:
+    """Return the objects of a list that an answer may have; none when it has no such list."""
+    value = _at(data, path)
+    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []

@@ -28,6 +28,7 @@ __all__ = [
     "lower",
     "lower_ascii",
     "occurrences",
+    "removal_warning",
     "strip_controls",
     "strip_invisible",
 ]
@@ -334,6 +335,11 @@ def hygiene_warnings(counts: Counts) -> tuple[str, ...]:
     for reason, count in counts.items():
         totals[_WARNINGS[reason]] += count
     return tuple(f"{warning}: {count}" for warning, count in totals.items() if count)
+
+
+def removal_warning(count: int) -> tuple[str, ...]:
+    """Return the warning that so much hidden text was removed; none if there was none."""
+    return (f"hidden text removed: {count}",) if count else ()
 
 
 def _parts(text: str) -> list[tuple[str, bool]]:

@@ -15,7 +15,17 @@ import sys
 from contextlib import suppress
 from typing import Any, Final
 
-__all__ = ["HEAD_SIZE", "MAX_FRAME", "NO_WINDOW", "kill_group", "pack", "sizes", "unpack"]
+__all__ = [
+    "HEAD_SIZE",
+    "MAX_FRAME",
+    "NO_WINDOW",
+    "WorkTooHeavy",
+    "WorkerUnavailable",
+    "kill_group",
+    "pack",
+    "sizes",
+    "unpack",
+]
 
 NO_WINDOW: Final[int] = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 """The flag by which a new process on Windows opens no console, and gets no keyboard interrupt of the caller's."""
@@ -25,6 +35,14 @@ HEAD_SIZE: Final = 8
 MAX_FRAME: Final = 64_000_000
 """Maximum bytes of a header or a payload; ten million characters of text have at most forty million bytes."""
 _HEAD: Final = struct.Struct("!II")
+
+
+class WorkerUnavailable(Exception):
+    """No process can be started here; the work must be done in this one, or not at all."""
+
+
+class WorkTooHeavy(Exception):
+    """A job exceeded its limit of memory or CPU time; its process has ended."""
 
 
 def pack(header: dict[str, Any], payload: bytes = b"") -> tuple[bytes, bytes]:

@@ -10,20 +10,30 @@ import contextlib
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from groundwire.deadline import Deadline
 from groundwire.errors import Closed, DeadlineExceeded, PageTooLarge, UnsupportedContent
 from groundwire.fair_queue import FairQueue
-from groundwire.reading.workers import HEAD_SIZE, NO_WINDOW, kill_group, pack, sizes, unpack
+from groundwire.reading.workers import (
+    HEAD_SIZE,
+    NO_WINDOW,
+    WorkerUnavailable,
+    WorkTooHeavy,
+    kill_group,
+    pack,
+    sizes,
+    unpack,
+)
 
 if TYPE_CHECKING:  # what handles pages takes long to load, and a search has none
     from groundwire.models import Page
     from groundwire.reading.convert import Converted
     from groundwire.reading.passages.view import Ask
+    from groundwire.settings import ReadSettings
 
 __all__ = ["MEMORY", "Conversion", "WorkTooHeavy", "WorkerUnavailable", "Workers", "view_off_loop"]
 
@@ -39,14 +49,6 @@ _PAGES: Final = 200  # pages after which a worker is replaced, to release whatev
 _MAX_PEAK: Final = 400_000_000  # bytes; a worker with a higher peak is replaced after the page
 _PIECE: Final = 65_536  # bytes written at a time; more would be buffered in this process
 _LOOP_ERRORS: Final = (OSError, ValueError, EOFError, asyncio.IncompleteReadError)
-
-
-class WorkerUnavailable(Exception):
-    """No process can be started here; the work must be done in this one, or not at all."""
-
-
-class WorkTooHeavy(Exception):
-    """A job exceeded its limit of memory or CPU time; its process has ended."""
 
 
 class _Worker:
@@ -281,10 +283,16 @@ class Conversion:
         isolated: Whether every page is converted in a process, and none if there can be no process; otherwise only
             heavy pages and documents.
         parts: Those that are kept or left out on every kind of page; see `groundwire.reading.main_content.page_parts`.
+        ocr_languages: The languages in which text in images and scanned PDFs is recognized; empty if it is not.
     """
 
     def __init__(
-        self, workers: Workers | None = None, *, isolated: bool = False, parts: Mapping[str, bool] | None = None
+        self,
+        workers: Workers | None = None,
+        *,
+        isolated: bool = False,
+        parts: Mapping[str, bool] | None = None,
+        ocr_languages: Sequence[str] = (),
     ) -> None:
         self._threads = _threads()
         self._slots = FairQueue(_THREADS)
@@ -292,21 +300,38 @@ class Conversion:
         self._workers = workers or self._owned or Workers()
         self._isolated = isolated
         self._parts = parts
+        self.ocr_languages: Sequence[str] = ocr_languages
+
+    @classmethod
+    def of(cls, settings: ReadSettings, workers: Workers | None) -> Self:
+        """Return what converts as the settings say."""
+        languages = settings.ocr_languages if settings.ocr else ()
+        return cls(workers, isolated=settings.isolation == "process", parts=settings.parts, ocr_languages=languages)
 
     async def convert(
         self, body: bytes, content_type: str, url: str, *, headers: Mapping[str, str], deadline: Deadline
     ) -> Converted:
-        """Convert a body to Markdown; see `groundwire.reading.convert.convert`.
+        """Convert a body to Markdown; see `groundwire.reading.convert.convert`. Text in pictures is recognized.
 
         Raises:
             DeadlineExceeded: it took too long. PageTooLarge: it exceeded the limits of a page.
             UnsupportedContent: it needs a process, and none can be started.
         """
+        kind = ""
+        if self.ocr_languages:
+            from groundwire.reading.encoding.content_type import media_type
+            from groundwire.reading.ocr import Ocr
+
+            ocr = Ocr(self.run, self.ocr_languages)
+            kind = media_type(content_type, body[:4_096], url).kind
+        if kind == "binary":
+            return await ocr.read_image(body, deadline)
         try:
             with deadline.timeout():
-                return await self._convert(body, content_type, url, headers, deadline)
+                converted = await self._convert(body, content_type, url, headers, deadline)
         except TimeoutError as error:
             raise DeadlineExceeded("The page was fetched, but its conversion to Markdown took too long.") from error
+        return await ocr.read_scan(body, converted, deadline) if kind == "pdf" else converted
 
     async def run(self, job: str, request: Mapping[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
         """Run a function in a worker process; see `Workers.run`."""

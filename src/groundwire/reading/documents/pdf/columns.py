@@ -162,14 +162,10 @@ def _runs(parts: Sequence[Segment]) -> list[tuple[list[Segment], list[_Strip]]]:
 
 def _without(strips: Sequence[_Strip], part: Segment, least: float) -> list[_Strip]:
     """Return the strips that a segment leaves free."""
-    free = []
+    free: list[_Strip] = []
     for start, end in strips:
-        for begin, stop in ((start, min(end, part.x0)), (max(start, part.x1), end)):
-            if stop - begin >= least:
-                free.append((begin, stop))
-        if part.x1 <= start or part.x0 >= end:  # both sides yielded the whole strip
-            while len(free) > 1 and free[-1] == free[-2]:
-                free.pop()
+        sides = {(start, min(end, part.x0)), (max(start, part.x1), end)}  # one, if the segment is beside the strip
+        free += sorted(side for side in sides if side[1] - side[0] >= least)
     return free
 
 

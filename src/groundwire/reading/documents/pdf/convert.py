@@ -31,6 +31,7 @@ from groundwire.reading.documents.pdf.words import (
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_line, escape_text
 from groundwire.reading.metadata.dates import iso_date, later_day
+from groundwire.reading.text.sanitize import removal_warning
 
 __all__ = ["add_links", "read_details", "read_pdf"]
 
@@ -236,8 +237,7 @@ def _warnings(draft: _PdfDraft, count: int, furniture: int, *, has_end: bool) ->
         warnings.append(f"pages that are pictures without text: {_listed(draft.pictures)}")
     if draft.recognized:
         warnings.append(f"text recognized in a scan, unseen and perhaps wrong, on pages: {_listed(draft.recognized)}")
-    if hidden := draft.removed.total():
-        warnings.append(f"hidden text removed: {hidden}")
+    warnings += removal_warning(draft.removed.total())
     if furniture:
         warnings.append(f"running heads, footers and page numbers removed: {furniture}")
     return tuple(warnings)

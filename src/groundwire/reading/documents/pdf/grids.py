@@ -283,10 +283,6 @@ def _centered_tables(words: Sequence[Word]) -> list[RuledTable]:
         if best is None:
             start += _MAX_STARTS
         else:
-            first = next(at for at in range(start, len(lines)) if lines[at].middle > best.y0)
-            own = _centered_table(lines, parts, first)  # without the end of the text before it, which hides columns
-            if own is not None and len(own.rows[0]) > len(best.rows[0]) and len(own.words) > _WORDS * len(best.words):
-                best = own
             best.rows = [[sorted(cell, key=lambda word: order[id(word)]) for cell in row] for row in best.rows]
             best_tables.append(best)
             start = next((at for at in range(start, len(lines)) if lines[at].middle > best.y1), len(lines))

@@ -25,8 +25,6 @@ _MARGIN: Final = 2  # pixels around a word that show its background
 _MIN_CHANGE: Final = 20  # of 255; colors that differ by less look the same
 _CONTRAST_SHARE: Final = 0.2  # of the contrast; thin letters are rendered paler than their color
 _MAX_PIXELS: Final = 20_000  # of one word
-_ANNOTATIONS: Final = 1  # FPDF_ANNOT: annotations may cover text
-_WHITE: Final = 0xFFFFFFFF
 
 
 class Picture:
@@ -37,21 +35,8 @@ class Picture:
     """
 
     def __init__(self, page: PdfPage) -> None:
-        raw = page.pdf.raw
-        self._page, self._raw = page, raw
-        width, height = raw.FPDF_GetPageWidthF(page.handle), raw.FPDF_GetPageHeightF(page.handle)
-        scale = min(_SCALE, _MAX_SIDE / max(width, height, 1.0))
-        self._width, self._height = max(1, int(width * scale)), max(1, int(height * scale))
-        bitmap = raw.FPDFBitmap_Create(self._width, self._height, 0)
-        if not bitmap:
-            raise MemoryError
-        try:
-            raw.FPDFBitmap_FillRect(bitmap, 0, 0, self._width, self._height, _WHITE)
-            raw.FPDF_RenderPageBitmap(bitmap, page.handle, 0, 0, self._width, self._height, 0, _ANNOTATIONS)
-            self._stride = raw.FPDFBitmap_GetStride(bitmap)
-            self._bytes = ctypes.string_at(raw.FPDFBitmap_GetBuffer(bitmap), self._stride * self._height)
-        finally:
-            raw.FPDFBitmap_Destroy(bitmap)
+        self._page = page
+        self._bitmap = page.picture(_SCALE, _MAX_SIDE)
 
     def shows(self, word: Word, color: Color | None) -> bool:
         """Return whether any part of a word is visible at its position.
@@ -81,12 +66,12 @@ class Picture:
         corners = [self._device(x, y) for x, y in ((word.x0, word.y0), (word.x1, word.y1))]
         left, right = sorted(x for x, _ in corners)
         top, bottom = sorted(y for _, y in corners)
-        left, right = max(0, left - _MARGIN), min(self._width, right + _MARGIN + 1)
-        top, bottom = max(0, top - _MARGIN), min(self._height, bottom + _MARGIN + 1)
+        left, right = max(0, left - _MARGIN), min(self._bitmap.width, right + _MARGIN + 1)
+        top, bottom = max(0, top - _MARGIN), min(self._bitmap.height, bottom + _MARGIN + 1)
         colors: Counter[tuple[int, int, int]] = Counter()
         for row in range(top, bottom):
-            begin = row * self._stride
-            line = self._bytes[begin + 4 * left : begin + 4 * right]
+            begin = row * self._bitmap.stride
+            line = self._bitmap.pixels[begin + 4 * left : begin + 4 * right]
             colors.update(zip(line[::4], line[1::4], line[2::4], strict=True))
             if colors.total() > _MAX_PIXELS:
                 break
@@ -94,9 +79,8 @@ class Picture:
 
     def _device(self, x: float, y: float) -> tuple[int, int]:
         across, down = ctypes.c_int(), ctypes.c_int()
-        self._raw.FPDF_PageToDevice(
-            self._page.handle, 0, 0, self._width, self._height, 0, x, y, ctypes.byref(across), ctypes.byref(down)
-        )
+        size = self._bitmap.width, self._bitmap.height
+        self._page.pdf.raw.FPDF_PageToDevice(self._page.handle, 0, 0, *size, 0, x, y, across, down)
         return across.value, down.value
 
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from groundwire.reading.documents.pdf.columns import Segment, segments
 from groundwire.reading.documents.pdf.words import Word, is_to_left, touches
-from groundwire.reading.documents.runs import TARGET, TextRun, link_target, to_inline
+from groundwire.reading.documents.runs import TextRun, link_target, to_inline
 from groundwire.reading.markdown.escaping import escape_text
 
 __all__ = ["Cell", "Line", "lines"]
@@ -177,36 +177,13 @@ def _code(words: Sequence[Word]) -> list[tuple[float, str]]:
 
 def _markdown(words: Sequence[Word]) -> str:
     """Return words as Markdown, with consecutive words of one link target as one link."""
-    if any(word.styles for word in words):
-        return _styled(words)
-    if not any(word.link for word in words):
+    if not any(word.styles or word.link for word in words):
         return escape_text(_keep_hyphens(_plain(words)))
-    parts: list[str] = []
-    start = 0
-    for end in range(1, len(words) + 1):
-        if end < len(words) and words[end].link == words[start].link:
-            continue
-        run = words[start:end]
-        text, link = _plain(run), run[0].link
-        joint = "" if not parts or run[0].glued else " "
-        if not link:
-            parts.append(joint + escape_text(_keep_hyphens(text)))
-        elif text == link:
-            parts.append(joint + text)
-        else:
-            label = escape_text(text.replace(chr(0xAD), ""), in_label=True)
-            parts.append(f"{joint}[{label}]({link.translate(TARGET)})")
-        start = end
-    return "".join(parts)
-
-
-def _styled(words: Sequence[Word]) -> str:
-    """Return words of which some are raised, lowered or struck as Markdown."""
-    *others, last = [word.text for word in words]
-    texts = [*(text.replace("\xad", "") for text in others), _keep_hyphens(last)]
     runs: list[TextRun] = []
-    for word, text in zip(words, texts, strict=True):
+    for word in words:
         link = link_target(word.link)
+        is_last = word is words[-1] and not link
+        text = _keep_hyphens(word.text) if is_last else word.text.replace("\xad", "")
         if runs and not word.glued:
             runs.append(TextRun(" ", link=link if link == runs[-1].link else ""))
         runs.append(TextRun(text, word.styles, link))
