@@ -13,7 +13,7 @@ from typing import Final
 
 from turbohtml import Document, Element
 
-from groundwire.reading.css.cascade import Styles, unknown_path
+from groundwire.reading.css.cascade import Styles, inherited
 from groundwire.reading.css.values import (
     CALL,
     NUMBER,
@@ -227,25 +227,13 @@ def measure_fonts(document: Document, states: dict[Element, bool], styles: Style
     if not any(states.values()):
         return
     sizes: dict[Element, float] = {}
+
+    def size_of(element: Element, around: float) -> float:
+        value = styles.get(element).get("font-size")
+        return around if value is None else _resolved(value, around)
+
     for element in states:
         if "font-size" in styles.get(element):  # and not only in an animation
-            states[element] = _font_size(element, styles, sizes) <= TINY_FONT
+            states[element] = inherited(element, sizes, _MEDIUM_FONT, size_of) <= TINY_FONT
     for control in document.select("button"):
         states.setdefault(control, False)  # has its own size, whatever its parent's
-
-
-def _font_size(element: Element, styles: Styles, sizes: dict[Element, float]) -> float:
-    """Return the font size of an element in pixels.
-
-    Args:
-        element: The element.
-        styles: All styles of the page.
-        sizes: The sizes computed so far, which makes it linear: no path is visited twice.
-    """
-    above, path = unknown_path(element, sizes)
-    size = sizes[above] if above is not None else _MEDIUM_FONT
-    for step in path:
-        if (value := styles.get(step).get("font-size")) is not None:
-            size = _resolved(value, size)
-        sizes[step] = size
-    return size

@@ -20,7 +20,7 @@ from turbohtml.query import Matcher
 from groundwire.reading.css.at_rules import on_screen
 from groundwire.reading.css.cascade import Styles
 from groundwire.reading.css.longhands import longhands
-from groundwire.reading.css.parser import COMMENT, DEFAULTS, Sheet, StyleRule, read_sheet
+from groundwire.reading.css.parser import COMMENT, DEFAULTS, Sheet, StyleRule, declarations, read_sheet
 from groundwire.reading.css.values import comma_parts, nested_levels
 
 __all__ = ["SHADOW_STEPS", "read_shadow", "read_styles"]
@@ -101,7 +101,7 @@ def read_styles(document: Document) -> Styles:
     if sheet.rules:
         _apply(_Finder(document, _index(classes, ids, names.sheet_names)), sheet.rules, styles, names)
     for text, elements in inline.items():
-        styles.apply_inline(elements, text)
+        styles.apply(elements, styles.pairs(declarations(text)), inline=True)
     return styles
 
 
@@ -182,7 +182,7 @@ def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: i
     for element in shadow.iter_elements():
         styles.page_classes.update((element.attr("class") or "").split())
         if text := element.attr("style"):
-            styles.apply_inline((element,), text)
+            styles.apply((element,), styles.pairs(declarations(text)), inline=True)
     for element in shadow.select(_SHEETS):
         text, missing = _text_of(element)
         styles.incomplete = styles.incomplete or missing

@@ -13,7 +13,7 @@ from typing import Final
 
 from turbohtml import Document, Element, Node, Text
 
-from groundwire.reading.css.cascade import NO_STYLE, Kind, Row, Styles
+from groundwire.reading.css.cascade import NO_STYLE, Kind, Row, Styles, inherited
 from groundwire.reading.css.colors import Color, alike, blend, color, gradient_colors
 from groundwire.reading.css.values import OUT_OF_FLOW, arguments, comma_parts, fraction, pixels, ratio
 from groundwire.reading.visibility.hidden_styles import FAINT, hidden_by
@@ -119,6 +119,7 @@ class _Contrast:
         self._backs: dict[Element, Color | None] = {}
         self._paints: dict[tuple[int, str], Color | None] = {}
         self._colors: dict[Element, Color | None] = {}
+        self._values: dict[str, dict[Element, str]] = {}
         self._covered = covered
         self.filled: bool = any("text-fill" in style for style in color_styles.values())
         """Whether any text has a color that is not its `color`."""
@@ -144,24 +145,12 @@ class _Contrast:
 
     def _behind(self, element: Element) -> Color | None:
         """Return the background color of an element's text; None if unknown."""
-        back = self._at(element)
+        back = inherited(element, self._backs, self._back, self._over)
         own = self._of(element)
         if back is None or own is None or own.alpha >= 0.95:
             return back
         lying = self._under(element, element, element.children)  # the text may be in any of the following children
         return lying and blend(lying, back)
-
-    def _at(self, element: Element) -> Color | None:
-        """Return the background of an element and its siblings; linear, since no path is visited twice."""
-        path: list[Element] = []
-        node: object = element
-        while isinstance(node, Element) and node not in self._backs:
-            path.append(node)
-            node = node.parent
-        back = self._backs[node] if isinstance(node, Element) else self._back
-        for step in reversed(path):
-            back = self._backs[step] = self._over(step, back)
-        return back
 
     def _over(self, element: Element, back: Color | None) -> Color | None:
         """Return the color of an element's background blended over the one below."""
@@ -268,25 +257,18 @@ class _Contrast:
         return self._color(element) if fill in {"", "currentcolor"} else self._shade(fill)
 
     def _color(self, element: Element) -> Color | None:
-        """Return the color that `color` gives an element's text; linear, since no path is visited twice."""
-        path: list[Element] = []
-        node: object = element
-        shade = self._default
-        while isinstance(node, Element):
-            if node in self._colors:
-                shade = self._colors[node]
-                break
-            path.append(node)
-            value = self._color_styles.get(node, NO_STYLE).get("color", "")
-            if value and value not in _INHERITED_WORDS:
-                shade = self._default if value in {"initial", "revert"} else self._shade(value)
-                break
-            if not value and (node.tag in {"mark", "button"} or (node.tag == "a" and node.attr("href") is not None)):
-                shade = _LINK if node.tag == "a" else _BLACK
-                break
-            node = node.parent
-        self._colors.update(dict.fromkeys(path, shade))
-        return shade
+        """Return the color that `color` gives an element's text."""
+        return inherited(element, self._colors, self._default, self._own_color)
+
+    def _own_color(self, element: Element, around: Color | None) -> Color | None:
+        value = self._color_styles.get(element, NO_STYLE).get("color", "")
+        if not value and element.tag == "a" and element.attr("href") is not None:
+            return _LINK
+        if not value and element.tag in {"mark", "button"}:
+            return _BLACK
+        if not value or value in _INHERITED_WORDS:
+            return around
+        return self._default if value in {"initial", "revert"} else self._shade(value)
 
     def _shade(self, value: str) -> Color | None:
         """Return a color; None if it is unknown, as which half of `light-dark()` a dark page shows."""
@@ -309,13 +291,13 @@ class _Contrast:
         return False
 
     def _inherited(self, element: Element, name: str) -> str:
-        node: object = element
-        while isinstance(node, Element):
-            value = self._color_styles.get(node, NO_STYLE).get(name, "")
-            if value and value not in {"inherit", "unset"}:
-                return "" if value in {"none", "initial", "revert"} else value
-            node = node.parent
-        return ""
+        def value_of(inner: Element, around: str) -> str:
+            value = self._color_styles.get(inner, NO_STYLE).get(name, "")
+            if not value or value in {"inherit", "unset"}:
+                return around
+            return "" if value in {"none", "initial", "revert"} else value
+
+        return inherited(element, self._values.setdefault(name, {}), "", value_of)
 
 
 @lru_cache(maxsize=1024)

@@ -7,19 +7,18 @@ has run keeps it.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
+from functools import partial
 from operator import itemgetter
 from typing import Final, NamedTuple
 
 from turbohtml import Document, Element, Text
 from turbohtml.query import escape_identifier
 
-from groundwire.reading.css.cascade import ANIMATED, Kind, Row, Styles, declare_attributes, unknown_path
-from groundwire.reading.css.parser import DEFAULTS, Declaration
+from groundwire.reading.css.cascade import ANIMATED, Kind, Row, Styles, declare_attributes, inherited
+from groundwire.reading.css.parser import DEFAULTS
 from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import read_styles
 from groundwire.reading.css.values import OUT_OF_FLOW, arguments, pixels, ratio
@@ -67,8 +66,8 @@ _NO_TRACK: Final = frozenset({"0fr", "0px", "0", "minmax(0,0fr)", "minmax(0,0)",
 _ARIA_HIDDEN: Final = '[aria-hidden="true"]'
 _HIDDEN_ATTRIBUTES: Final = "[hidden], dialog:not([open]), [popover]"
 _WRAPPERS: Final = "html, body, main, article, h1, [role=main]"
-_IN_PLACE: Final = (0.0, 0.0)
 _Frame = tuple[tuple[float, float], tuple[float, float]]
+_IN_PLACE: Final[_Frame] = ((0.0, 0.0), (0.0, 0.0))
 _MAX_WRAPPERS: Final = 5
 """How many hidden wrappers, one in another, are judged: `html, body { opacity: 0 }` hides a page twice."""
 
@@ -104,20 +103,6 @@ class Removed:
             )
             if count
         )
-
-
-@dataclass(slots=True)
-class _Judgment:
-    """The hidden parts of a page."""
-
-    elements: dict[Element, str] = field(default_factory=dict)
-    """The reason for each element that is removed with its content."""
-    texts: dict[str, dict[Element, bool]] = field(default_factory=dict)
-    """For each inherited property, whether it hides an element's own text."""
-    revealed: int = 0
-    doubtful: int = 0
-    near: list[Element] = field(default_factory=list)
-    """The elements that are moved, and lie on the page."""
 
 
 class _Look(NamedTuple):
@@ -165,34 +150,33 @@ def drop_unseen(document: Document) -> Removed:
     for element in marked:
         declare_attributes(element, styles)
     drawings = [element for element in marked if element.attr("aria-hidden") == "true"]
-    if not len(styles):
-        prefer_spoken(drawings, {})
-        return Removed(counts, class_names=lowered, described=write_appearance(document, styles, [], {}))
     rows = list(styles.items())
     styles_by_kind = dict(map(itemgetter(1, 2), rows))  # most elements share a few
-    judgment = _judge(rows, styles, reasons, alive=alive)
-    measure_fonts(document, judgment.texts["font-size"], styles)
-    judgment.texts["color"], judgment.doubtful = unreadable(document, styles, rows, styles_by_kind)
-    _let_out(judgment, styles)
-    invisible = judgment.texts["visibility"]
-    judgment.revealed += keep_folded(document, judgment.elements, invisible, styles, boxes, alive=alive)
+    hidden: dict[Element, str] = {}
+    texts: dict[str, dict[Element, bool]] = {name: {} for name in INHERITED}
+    near, revealed = _judge(rows, styles, reasons, hidden, texts, alive=alive)
+    measure_fonts(document, texts["font-size"], styles)
+    texts["color"], doubtful = unreadable(document, styles, rows, styles_by_kind)
+    _let_out(hidden, near, styles)
+    revealed += keep_folded(document, hidden, texts["visibility"], styles, boxes, alive=alive)
     for _ in range(_MAX_WRAPPERS if alive else 0):
-        if not _keep_main_part(document, judgment):
+        if not (kept := _keep_main_part(document, hidden, texts["visibility"])):
             break
-    prefer_spoken(drawings, judgment.elements)
-    _drop_whole(judgment.elements, reasons, counts)
-    for name, states in judgment.texts.items():
+        revealed += kept
+    prefer_spoken(drawings, hidden)
+    _drop_whole(hidden, reasons, counts)
+    for name, states in texts.items():
         if any(states.values()) and (dropped := drop_texts(states)):
             counts[name] += dropped
     described = write_appearance(document, styles, rows, styles_by_kind)
-    return Removed(dict(counts), judgment.revealed, judgment.doubtful, lowered, described)
+    return Removed(dict(counts), revealed, doubtful, lowered, described)
 
 
 def _declare_defaults(
     document: Document, marked: Iterable[Element], styles: Styles, utilities: set[str]
 ) -> dict[Element, str]:
     """Declare what attributes and well-known classes hide; return which of the two, for the counts."""
-    none = (Declaration("display", "none", important=False),)
+    none = (("display", "none", False),)
     reasons: dict[Element, str] = {}
     attributes = [
         element
@@ -201,55 +185,81 @@ def _declare_defaults(
         or element.attr("popover") is not None
         or (element.tag == "dialog" and element.attr("open") is None)
     ]
-    styles.declare(attributes, none, layer=DEFAULTS)
+    styles.apply(attributes, none, layer=DEFAULTS)
     reasons.update(dict.fromkeys(attributes, "attribute"))
     if utilities:
         selector = ", ".join("." + escape_identifier(name) for name in utilities)
         hidden = [e for e in document.select(selector) if not is_shown_by(e.attr("class") or "")]
-        styles.declare(hidden, none, layer=DEFAULTS)
+        styles.apply(hidden, none, layer=DEFAULTS)
         reasons.update(dict.fromkeys(hidden, "class"))
     return reasons
 
 
-def _judge(rows: Iterable[Row], styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _Judgment:
-    judgment = _Judgment(texts={name: {} for name in INHERITED})
-    moved: dict[Element, tuple[float, float]] = {}
-    faint: dict[Element, float] = {}
+def _judge(
+    rows: Iterable[Row],
+    styles: Styles,
+    reasons: Mapping[Element, str],
+    hidden: dict[Element, str],
+    texts: Mapping[str, dict[Element, bool]],
+    *,
+    alive: bool,
+) -> tuple[set[Element], int]:
+    """Find what styles hide.
+
+    Args:
+        rows: The elements with styles.
+        styles: The styles of the page.
+        reasons: What is known of elements that an attribute or a class hides.
+        hidden: The elements to be removed with their content are added, with the property that hides each.
+        texts: For each inherited property, whether it hides an element's own text is added.
+        alive: Whether a script may show something.
+
+    Returns:
+        The elements that are moved, and lie on the page; and how many a script or an animation shows.
+    """
+    revealed = 0
+
+    def is_revealed(element: Element, reason: str) -> bool:
+        """Return whether something shows an element for which a property hides it."""
+        if reason == ANIMATED:
+            return True
+        return alive and (is_marked(element) if reason in _FADE_INS else reason == "display" and is_cloaked(element))
+
     looks_by_kind: dict[tuple[str, Kind], _Look] = {}
     looks: list[tuple[Element, str, _Look]] = []
-    placed: dict[Element, str] = {}
     for element, kind, style in rows:
         tag = _box_of(element, styles)
-        if "position" in style:
-            placed[element] = style["position"]
-        look = looks_by_kind.get((tag, kind))
-        if look is None:
-            look = looks_by_kind[tag, kind] = _look(tag, style, styles)
+        look = looks_by_kind.get((tag, kind)) or looks_by_kind.setdefault((tag, kind), _look(tag, style, styles))
         if look is not _PLAIN_LOOK:
             looks.append((element, tag, look))
-            if look.opacity is not None:
-                faint[element] = look.opacity
-    for element, tag, (reason, opacity, texts, flat, shift) in looks:
+    faint = {element: look.opacity for element, _, look in looks if look.opacity is not None}
+    moved = {element: look.moved for element, _, look in looks if look.moved is not None}
+    opacities: dict[Element, float] = {}
+    for element, tag, (reason, opacity, states, flat, _) in looks:
         if opacity is not None:
-            reason = "opacity" if _combined(element, faint) <= FAINT else ""
-        if reason == ANIMATED:
-            judgment.revealed += 1
-        elif reason and not _is_shown_after_all(element, tag, reason, styles):
-            if alive and (is_marked(element) if reason in _FADE_INS else reason == "display" and is_cloaked(element)):
-                judgment.revealed += 1
+            opacity = inherited(element, opacities, 1.0, lambda inner, around: around * faint.get(inner, 1.0))
+            reason = "opacity" if opacity <= FAINT else ""
+        if reason and not _is_shown_after_all(element, tag, reason, styles):
+            if is_revealed(element, reason):
+                revealed += 1
             else:
-                judgment.elements[element] = reasons.get(element, reason) if reason == "display" else reason
-        if shift is not None:
-            moved[element] = shift
+                hidden[element] = reasons.get(element, reason) if reason == "display" else reason
         if flat:
-            judgment.elements.update(dict.fromkeys(_flattened(element, styles), "size"))
-        for name, state in texts:
-            if state and name == "visibility" and alive and is_marked(element):
-                judgment.revealed += 1
+            hidden.update(dict.fromkeys(_flattened(element, styles), "size"))
+        for name, state in states:
+            if state and name == "visibility" and is_revealed(element, name):
+                revealed += 1
             else:
-                judgment.texts[name][element] = state
-    _judge_places(moved, placed, judgment, alive=alive)
-    return judgment
+                texts[name][element] = state
+    near, frames = set[Element](), dict[Element, _Frame]()
+    for element in moved:
+        if not is_far(*inherited(element, frames, _IN_PLACE, partial(_moved_frame, moved, styles))[0]):
+            near.add(element)
+        elif is_revealed(element, "position"):
+            revealed += 1
+        else:
+            hidden.setdefault(element, "position")
+    return near, revealed
 
 
 def _is_shown_after_all(element: Element, tag: str, reason: str, styles: Styles) -> bool:
@@ -259,38 +269,16 @@ def _is_shown_after_all(element: Element, tag: str, reason: str, styles: Styles)
     return reason in {"contain", "size"} and _is_stretched(element, reason, styles)
 
 
-def _judge_places(
-    moved: Mapping[Element, tuple[float, float]], placed: Mapping[Element, str], judgment: _Judgment, *, alive: bool
-) -> None:
-    """Judge the elements that are moved, each with those around it."""
-    frames: dict[Element, _Frame] = {}
-    for element in moved:
-        if not is_far(*_frame(element, moved, placed, frames)[0]):
-            judgment.near.append(element)
-        elif alive and is_marked(element):
-            judgment.revealed += 1
-        else:
-            judgment.elements.setdefault(element, "position")
-
-
-def _frame(
-    element: Element,
-    moved: Mapping[Element, tuple[float, float]],
-    placed: Mapping[Element, str],
-    frames: dict[Element, _Frame],
+def _moved_frame(
+    moved: Mapping[Element, tuple[float, float]], styles: Styles, element: Element, frame: _Frame
 ) -> _Frame:
-    """Return how far an element is moved with those around it, and what is placed in it; no path is visited twice."""
-    above, path = unknown_path(element, frames)
-    around, holder = frames[above] if above is not None else (_IN_PLACE, _IN_PLACE)
-    for step in path:
-        position = placed.get(step)
-        if (shift := moved.get(step)) is not None:
-            around = holder if position == "absolute" else _IN_PLACE if position == "fixed" else around
-            around = around[0] + shift[0], around[1] + shift[1]
-        if position in _POSITIONED:
-            holder = around
-        frames[step] = around, holder
-    return frames[element]
+    """Return how far an element is moved with those around it, and what is placed in it; see `inherited`."""
+    around, holder = frame
+    position = styles.get(element).get("position")
+    if (shift := moved.get(element)) is not None:
+        around = holder if position == "absolute" else _IN_PLACE[0] if position == "fixed" else around
+        around = around[0] + shift[0], around[1] + shift[1]
+    return around, around if position in _POSITIONED else holder
 
 
 def _box_of(element: Element, styles: Styles) -> str:
@@ -353,19 +341,12 @@ def _has_no_rows(style: Mapping[str, str]) -> bool:
     return rows is not None and _NO_TRACK.issuperset(arguments(rows.replace(", ", ",")))
 
 
-def _combined(element: Element, factors: Mapping[Element, float]) -> float:
-    """Return the product of a factor of an element and of those around it."""
-    nearest = (ancestor for ancestor in islice(element.ancestors, 50) if isinstance(ancestor, Element))
-    return factors[element] * math.prod(factors.get(ancestor, 1.0) for ancestor in nearest)
-
-
-def _let_out(judgment: _Judgment, styles: Styles) -> None:
+def _let_out(reasons: Mapping[Element, str], near: set[Element], styles: Styles) -> None:
     """Move what is seen out of hidden elements: what is moved back to the page, and what a box does not clip.
 
     A box without height clips positioned content only if it is positioned itself, otherwise the content is relative to
     an ancestor; and content over the padding is visible, as in aspect-ratio boxes.
     """
-    reasons, near = judgment.elements, set(judgment.near)
     for element in list(topmost([element for element, reason in reasons.items() if reason in {"size", "position"}])):
         inside = [node for node in element.descendants if isinstance(node, Element)] if element.text.strip() else []
         if reasons[element] == "position":
@@ -380,34 +361,36 @@ def _let_out(judgment: _Judgment, styles: Styles) -> None:
             element.insert_before(node.extract())
 
 
-def _keep_main_part(document: Document, judgment: _Judgment) -> bool:
+def _keep_main_part(document: Document, hidden: dict[Element, str], unseen: dict[Element, bool]) -> int:
     """Keep what a script must be about to show: otherwise almost nothing of the page would be left.
 
+    Args:
+        document: The page.
+        hidden: The elements to be removed, with the reason of each; those that are kept are taken out.
+        unseen: Whether `visibility` hides the text of an element; those that are kept are taken out.
+
     Returns:
-        Whether anything was kept; what is hidden inside of it has yet to be judged.
+        How many elements are kept; what is hidden inside of them has yet to be judged.
     """
     body = document.find("body")
-    hides = [*judgment.elements, *(element for element, hidden in judgment.texts["visibility"].items() if hidden)]
-    if body is None or not hides:
-        return False
-    sizes = {element: len(element.text) for element in topmost(hides)}
-    if not any(sizes.values()):
-        return False
-    before = judgment.revealed
+    sizes = {element: len(element.text) for element in topmost([*hidden, *filter(unseen.get, unseen)])}
+    if body is None or not any(sizes.values()):
+        return 0
     total = len(body.text)
     top = [element for element, size in sizes.items() if size * 20 > total]
     lost = sum(sizes[element] for element in top)
     shown_size = total - sum(sizes.values())  # of some pages most is closed menus
+    kept = 0
     for element in top:
-        soft = judgment.elements.get(element, "visibility") in _FADE_INS
+        soft = hidden.get(element, "visibility") in _FADE_INS
         if (soft and len(top) > 2 and lost * 2 > total) or (
             (sizes[element] * 5 > total or (soft and sizes[element] > shown_size))
             and (element.matches(_WRAPPERS) or element.select_one(_WRAPPERS) is not None)
         ):
-            judgment.elements.pop(element, None)
-            judgment.texts["visibility"].pop(element, None)
-            judgment.revealed += 1
-    return judgment.revealed > before
+            hidden.pop(element, None)
+            unseen.pop(element, None)
+            kept += 1
+    return kept
 
 
 def _drop_whole(elements: Mapping[Element, str], reasons: Mapping[Element, str], counts: Counter[str]) -> None:
