@@ -74,14 +74,13 @@ class Styles:
         generated: What `content` is for the sides of elements, `before` or `after`, with its precedence.
     """
 
-    def __init__(self, *, keyframes: dict[str, dict[str, str]], incomplete: bool, page_classes: set[str]) -> None:
-        self.keyframes = keyframes
+    def __init__(self, *, scripted: bool) -> None:
+        self.keyframes: dict[str, dict[str, str]] = {}
         self.initial: Mapping[str, str] = NO_STYLE
-        self.incomplete = incomplete
-        self.scripted = False
+        self.incomplete = self.without_sheets = False
+        self.scripted = scripted
         self.sheet_names: set[str] = set()
-        self.page_classes = page_classes
-        self.without_sheets = False
+        self.page_classes: set[str] = set()
         self.states: list[tuple[str, str, str, frozenset[str]]] = []
         self.box_styles: dict[Element, dict[str, str]] = {}
         self.generated: dict[tuple[Element, str], tuple[tuple[Layer, tuple[int, int, int]], str]] = {}

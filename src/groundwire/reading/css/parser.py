@@ -74,8 +74,8 @@ class Declaration(NamedTuple):
 class StyleRule(NamedTuple):
     """A rule: selectors and declarations."""
 
-    selector: str
-    """A list of selectors, with nesting resolved."""
+    selectors: Sequence[str]
+    """Those of its selectors that may match an element, with nesting resolved."""
     declarations: tuple[Declaration, ...]
     """The declarations, in order."""
     layer: Layer = UNLAYERED
@@ -106,6 +106,8 @@ class _Block:
     layer: Layer = UNLAYERED
     path: str = ""
     """The full name of its cascade layer."""
+    selectors: Sequence[str] = ()
+    """Those in `selector` that may match an element."""
     declared: list[Declaration] = field(default_factory=list)
 
 
@@ -134,13 +136,13 @@ def _escaped(piece: str) -> str:
     return piece.replace(";", r"\3b ").replace("{", r"\7b ").replace("}", r"\7d ")  # `translate` takes 50 times as long
 
 
-def read_sheet(text: str, sheet: Sheet, arms: Callable[[str], Sequence[str]] | None = None) -> None:
+def read_sheet(text: str, sheet: Sheet, split: Callable[[str], Sequence[str]] = comma_parts) -> None:
     """Add the rules of a style sheet that apply on a screen to `sheet`.
 
     Args:
         text: The style sheet.
         sheet: The result.
-        arms: Returns those selectors of a list that can match an element; a rule without any may be omitted.
+        split: Returns those selectors of a list that may match an element; a rule without any is omitted.
     """
     text = _without_structure(text).replace("<!--", " ").replace("-->", " ")
     stack, stray = [_Block("group")], ""
@@ -152,9 +154,9 @@ def read_sheet(text: str, sheet: Sheet, arms: Callable[[str], Sequence[str]] | N
             if block.kind == "skip":
                 continue
             if prelude[:1] not in {"@", "}"} and "&" not in prelude and ";" not in prelude:
-                is_rule = len(prelude) <= _MAX_SELECTOR and (arms is None or arms(prelude))
-                if is_rule and (declared := _relevant(body)):
-                    sheet.rules.append(StyleRule(prelude, tuple(declared), block.layer))
+                selectors = split(prelude) if len(prelude) <= _MAX_SELECTOR else ()
+                if selectors and (declared := _relevant(body)):
+                    sheet.rules.append(StyleRule(selectors, tuple(declared), block.layer))
                 continue
         for prelude in parts:
             block = stack[-1]
@@ -164,7 +166,9 @@ def read_sheet(text: str, sheet: Sheet, arms: Callable[[str], Sequence[str]] | N
                 _close(block, sheet)
                 block.declared.clear()
             opened = _open(prelude.strip(), block, sheet, deep=len(stack) > _MAX_DEPTH)
-            is_foreign = opened.kind == "rule" and arms is not None and not arms(opened.selector)
+            if opened.kind == "rule":
+                opened.selectors = split(opened.selector) if opened.selector else ()
+            is_foreign = opened.kind == "rule" and not opened.selectors
             stack.append(_Block("skip") if is_foreign else opened)  # nor do the rules nested in it match
         _end_statements(body, stack[-1], sheet)
         if len(stack) > 1:
@@ -285,8 +289,8 @@ def _end_statements(text: str, block: _Block, sheet: Sheet) -> None:
 
 
 def _close(block: _Block, sheet: Sheet) -> None:
-    if block.kind == "rule" and block.declared and block.selector:
-        sheet.rules.append(StyleRule(block.selector, tuple(block.declared), block.layer))
+    if block.kind == "rule" and block.declared:
+        sheet.rules.append(StyleRule(block.selectors, tuple(block.declared), block.layer))
     elif block.kind == "frame":
         frame, is_other = sheet.keyframes[block.selector], block.selector.endswith(OTHERS)
         for name, value, important in block.declared:
