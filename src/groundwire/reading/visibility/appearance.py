@@ -54,9 +54,9 @@ def write_appearance(
             continue
         if (name := _script_of(element, style, text)) and element.closest("sup, sub, pre") is None:
             element.wrap_children(Element(name))
-        if style.get("text-decoration-line") == "line-through" and element.tag not in {"html", "body"}:
+        if "line-through" in style.get("text-decoration-line", "") and element.tag not in {"html", "body"}:
             _strike(element)
-        if (kind := _LIST_TYPES.get(style.get("list-style-type", ""))) and element.tag in {"ol", "li"}:
+        if (kind := _list_type(style)) and element.tag in {"ol", "li"}:
             ordered = element if element.tag == "ol" else element.parent
             if isinstance(ordered, Element) and ordered.tag == "ol":
                 ordered.attrs["type"] = kind
@@ -98,11 +98,16 @@ def _gives_meaning(style: Mapping[str, str]) -> bool:
     align = style.get("vertical-align", "0")
     return (
         (align[0] != "0" and align not in {"baseline", "initial", "inherit", "unset"})
-        or style.get("text-decoration-line") == "line-through"
-        or style.get("list-style-type") in _LIST_TYPES
+        or "line-through" in style.get("text-decoration-line", "")
+        or _list_type(style) != ""
         or style.get("top", "").startswith("-")
         or style.get("white-space") in _PRESERVED
     )
+
+
+def _list_type(style: Mapping[str, str]) -> str:
+    """Return the kind of a list whose items have letters or Roman numerals, as the attribute `type` has it."""
+    return next(filter(None, map(_LIST_TYPES.get, style.get("list-style-type", "").split())), "")
 
 
 def _beginning(element: Element) -> str:

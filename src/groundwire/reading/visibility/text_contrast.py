@@ -34,7 +34,7 @@ _LINK: Final = Color(0.0, 0.0, 0.93, 1.0)
 _CONTROLS: Final = frozenset({"button", "input", "select", "textarea"})
 _MEDIA: Final = frozenset({"img", "video", "picture", "canvas", "svg", "iframe", "object", "embed"})
 _COLORS: Final = frozenset(
-    {"color", "text-fill", "background-color", "background-image", "text-shadow", "text-stroke", "box-shadow",
+    {"color", "text-fill-color", "background-color", "background-image", "text-shadow", "text-stroke", "box-shadow",
      "color-scheme", "filter", "mix-blend-mode"}
 )  # fmt: skip
 _ALTERING_FILTERS: Final = ("invert", "brightness", "contrast")
@@ -121,7 +121,7 @@ class _Contrast:
         self._colors: dict[Element, Color | None] = {}
         self._values: dict[str, dict[Element, str]] = {}
         self._covered = covered
-        self.filled: bool = any("text-fill" in style for style in color_styles.values())
+        self.filled: bool = any("text-fill-color" in style for style in color_styles.values())
         """Whether any text has a color that is not its `color`."""
         self._edged = any("text-shadow" in style or "text-stroke" in style for style in color_styles.values())
         self._palette: list[Color] | None = self._all_paints()
@@ -253,7 +253,7 @@ class _Contrast:
 
     def _front(self, element: Element) -> Color | None:
         """Return the color of an element's text; None if unknown."""
-        fill = self._inherited(element, "text-fill") if self.filled else ""
+        fill = self._inherited(element, "text-fill-color") if self.filled else ""
         return self._color(element) if fill in {"", "currentcolor"} else self._shade(fill)
 
     def _color(self, element: Element) -> Color | None:
