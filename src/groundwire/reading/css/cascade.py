@@ -106,7 +106,7 @@ class Styles:
         return NO_STYLE if number is None else self._kind_and_style(element, number)[1]
 
     def _kind_and_style(self, element: Element, number: int) -> tuple[Kind, Mapping[str, str]]:
-        sequence = self._sequence(number)
+        sequence = self._sequences.get(number) or self._sequence(number)
         kind = number, self._scope(element) if sequence.computed else 0
         style = self._styles.get(kind)
         if style is None:
@@ -129,17 +129,15 @@ class Styles:
 
     def _sequence(self, number: int) -> _Sequence:
         """Return what a sequence of sources declares."""
-        sequence = self._sequences.get(number)
-        if sequence is None:
-            merged = self._merge(number)
-            reset = merged["all"][0] if "all" in merged else None
-            values = {
-                name: value
-                for name, (priority, value) in merged.items()
-                if not name.startswith("--") and (reset is None or priority >= reset)
-            }
-            computed = any(map(_is_computed, values.values()))
-            sequence = self._sequences[number] = _Sequence(values, computed, len(values) < len(merged))
+        merged = self._merge(number)
+        reset = merged["all"][0] if "all" in merged else None
+        values = {
+            name: value
+            for name, (priority, value) in merged.items()
+            if not name.startswith("--") and (reset is None or priority >= reset)
+        }
+        computed = any(map(_is_computed, values.values()))
+        sequence = self._sequences[number] = _Sequence(values, computed, len(values) < len(merged))
         return sequence
 
     def _scope(self, element: Element) -> int:
@@ -147,7 +145,7 @@ class Styles:
 
         def scope_of(inner: Element, around: int) -> int:
             number = self._numbers.get(inner, 0)
-            if number and self._sequence(number).declares:
+            if number and (self._sequences.get(number) or self._sequence(number)).declares:
                 return self._inner.setdefault((around, number), len(self._inner) + 1)
             return around
 
@@ -171,7 +169,9 @@ class Styles:
         for element in elements:
             number = numbers.get(element, 0)
             if number != before:
-                before, after = number, self._extended(number, source)
+                before, after = number, self._longer.setdefault((number, source), len(self._sources))
+                if after == len(self._sources):
+                    self._sources.append((number, source))
             numbers[element] = after
 
     def pairs(self, declared: Iterable[Declaration]) -> list[_Pair]:
@@ -201,14 +201,6 @@ class Styles:
         names = {name.removeprefix("max-") for name, value in pairs if may_hide(name, value) is bool(state[1])}
         if names:
             self.states.append((selector[: state.start()], state[2], after, frozenset(names)))
-
-    def _extended(self, before: int, source: int) -> int:
-        """Return the number of a sequence of sources with another one at its end."""
-        number = self._longer.get((before, source))
-        if number is None:
-            number = self._longer[before, source] = len(self._sources)
-            self._sources.append((before, source))
-        return number
 
     def _merge(self, number: int) -> dict[str, _Entry]:
         merged = self._merged.get(number)
@@ -317,10 +309,13 @@ def inherited(
     """
     path: list[Element] = []
     node: object = element
-    while isinstance(node, Element) and node not in known:
+    while isinstance(node, Element):
+        if node in known:
+            initial = known[node]
+            break
         path.append(node)
         node = node.parent
-    value = known[node] if isinstance(node, Element) else initial
+    value = initial
     for inner in reversed(path):
         value = known[inner] = value_of(inner, value)
     return value

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Final
 from urllib.parse import unquote
@@ -106,10 +106,9 @@ def _read_sheets(tree: Document | DocumentFragment, styles: Styles, selectors: _
     sheet, room, is_empty = Sheet(), _MAX_SHEETS, True
     for element in tree.select(_SHEETS):
         text, missing = _text_of(element)
-        is_empty = is_empty and not text
-        may_be_filled = styles.scripted and not text.strip()
-        styles.incomplete = styles.incomplete or missing or may_be_filled or len(text) > room
-        if len(text) <= room and _is_read(element, tree.parent):
+        is_empty, is_blank = is_empty and not text, not text.strip()
+        styles.incomplete = styles.incomplete or missing or (is_blank and styles.scripted) or len(text) > room
+        if not is_blank and len(text) <= room and _is_read(element, tree.parent):
             room -= len(text)
             read_sheet(text, sheet, selectors.split)
     styles.page_classes |= selectors.classes
@@ -209,14 +208,21 @@ class _Selectors:
         self._tree = tree
         self._matches: dict[str, list[Element]] = {}
         self._lengths: dict[str, int] = {}
-        self._groups: dict[str, list[list[Element]]] = defaultdict(list)
-        for names, elements in _by_attribute(tree, "class").items():
+        self._by_class = _by_attribute(tree, "class")
+        self.classes = set(" ".join(self._by_class).split())
+
+    @cached_property
+    def _groups(self) -> dict[str, list[list[Element]]]:
+        """The elements by their classes and ids, written as selectors."""
+        groups: dict[str, list[list[Element]]] = defaultdict(list)
+        for names, elements in self._by_class.items():
             for name in dict.fromkeys(names.split()):
-                self._groups["." + name].append(elements)
-        self.classes = {name[1:] for name in self._groups}
-        for own, elements in _by_attribute(tree, "id").items():
-            self._groups["#" + own].append(elements)
-        self._exist = frozenset(self._groups).issuperset
+                groups["." + name].append(elements)
+        return groups | {"#" + own: [elements] for own, elements in _by_attribute(self._tree, "id").items()}
+
+    @cached_property
+    def _exist(self) -> Callable[[Iterable[str]], bool]:
+        return frozenset(self._groups).issuperset
 
     @cached_property
     def _size(self) -> int:
@@ -233,8 +239,10 @@ class _Selectors:
         return [arm for arm in arms if self._may_match(arm)] if all(arms) else ()
 
     def _may_match(self, selector: str) -> bool:
-        parts = _outside_brackets(selector).split(",")  # brackets in strings may be unbalanced
-        return any(self._exist(_names_in(part)) for part in parts)
+        outside = _outside_brackets(selector)
+        if "," in outside:  # brackets in strings may be unbalanced
+            return any(self._exist(_names_in(part)) for part in outside.split(","))
+        return self._exist(_names_in(outside))
 
     def find(self, selector: str) -> Sequence[Element]:
         """Return the elements that a selector without commas matches.

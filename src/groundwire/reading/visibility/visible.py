@@ -251,9 +251,10 @@ def _judge(
                 revealed += 1
             else:
                 texts[name][element] = state
+    positions = {element: style["position"] for element, _, style in rows if "position" in style}
     near, frames = set[Element](), dict[Element, _Frame]()
     for element in moved:
-        if not is_far(*inherited(element, frames, _IN_PLACE, partial(_moved_frame, moved, styles))[0]):
+        if not is_far(*inherited(element, frames, _IN_PLACE, partial(_moved_frame, moved, positions))[0]):
             near.add(element)
         elif is_revealed(element, "position"):
             revealed += 1
@@ -270,11 +271,11 @@ def _is_shown_after_all(element: Element, tag: str, reason: str, styles: Styles)
 
 
 def _moved_frame(
-    moved: Mapping[Element, tuple[float, float]], styles: Styles, element: Element, frame: _Frame
+    moved: Mapping[Element, tuple[float, float]], positions: Mapping[Element, str], element: Element, frame: _Frame
 ) -> _Frame:
     """Return how far an element is moved with those around it, and what is placed in it; see `inherited`."""
     around, holder = frame
-    position = styles.get(element).get("position")
+    position = positions.get(element)
     if (shift := moved.get(element)) is not None:
         around = holder if position == "absolute" else _IN_PLACE[0] if position == "fixed" else around
         around = around[0] + shift[0], around[1] + shift[1]
