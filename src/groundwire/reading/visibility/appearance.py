@@ -17,6 +17,7 @@ from turbohtml import Document, Element, Node, Text
 from groundwire.reading.css.cascade import Kind, Row, Styles
 from groundwire.reading.css.values import pixels, ratio
 from groundwire.reading.html.math import image_formula
+from groundwire.reading.text.numerals import numeral
 from groundwire.reading.visibility.hidden_styles import BLOCKS
 
 __all__ = ["prefer_spoken", "write_appearance"]
@@ -25,10 +26,12 @@ _MAX_MARK: Final = 12  # characters of a text that is raised or lowered as a mar
 _SMALL_RATIO: Final = 0.9  # of the font size around
 _MIN_SHIFT: Final = 2.0  # pixels
 _MAX_PIECES: Final = 50  # strings of an element that are looked at
-_LIST_TYPES: Final[Mapping[str, str]] = {
-    "lower-alpha": "a", "lower-latin": "a", "upper-alpha": "A", "upper-latin": "A", "lower-roman": "i",
-    "upper-roman": "I",
+_NUMERALS: Final[Mapping[str, str]] = {
+    "a": "lowerAlpha", "A": "upperAlpha", "i": "lowerRoman", "I": "upperRoman", "lower-alpha": "lowerAlpha",
+    "lower-latin": "lowerAlpha", "upper-alpha": "upperAlpha", "upper-latin": "upperAlpha", "lower-roman": "lowerRoman",
+    "upper-roman": "upperRoman",
 }  # fmt: skip
+"""The form of a list's numerals by its `type` or style; see `numeral`."""
 _PRESERVED: Final = frozenset({"pre", "pre-wrap", "pre-line", "break-spaces"})
 _BOX_DISPLAY: Final = re.compile(r"(?:block|flex|grid|table|table-row|list-item)")
 
@@ -63,8 +66,8 @@ def write_appearance(
         if style.get("white-space") in _PRESERVED and element.tag not in {"pre", "textarea", "code"}:
             _keep_lines(element, style["white-space"], styles)
     for ordered in document.find_all("ol"):
-        if (ordered.attr("type") or "1").strip() in _NUMERALS:
-            _write_letters(ordered, (ordered.attr("type") or "").strip())
+        if form := _NUMERALS.get((ordered.attr("type") or "").strip()):
+            _write_letters(ordered, form)
     _join_fractions(document)
     _write_lines(document, styles)
     described = _write_labels(document)
@@ -106,8 +109,8 @@ def _gives_meaning(style: Mapping[str, str]) -> bool:
 
 
 def _list_type(style: Mapping[str, str]) -> str:
-    """Return the kind of a list whose items have letters or Roman numerals, as the attribute `type` has it."""
-    return next(filter(None, map(_LIST_TYPES.get, style.get("list-style-type", "").split())), "")
+    """Return the style of a list whose items have letters or Roman numerals; "" of any other."""
+    return next((word for word in style.get("list-style-type", "").split() if word in _NUMERALS), "")
 
 
 def _beginning(element: Element) -> str:
@@ -167,15 +170,7 @@ def _strike(element: Element) -> None:
             part.wrap_children(Element("del"))
 
 
-_NUMERALS: Final = frozenset({"a", "A", "i", "I"})
-_ROMAN: Final = (
-    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
-    (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
-)  # fmt: skip
-_MAX_NUMERAL: Final = 3_999
-
-
-def _write_letters(ordered: Element, kind: str) -> None:
+def _write_letters(ordered: Element, form: str) -> None:
     """Write the letters or Roman numerals of a list into its items, which then need no numbers."""
     items = [child for child in ordered if isinstance(child, Element) and child.tag == "li"]
     step = -1 if ordered.attr("reversed") is not None else 1
@@ -183,7 +178,7 @@ def _write_letters(ordered: Element, kind: str) -> None:
     ordered.tag = "ul"
     for item in items:
         number = _integer(item.attr("value"), number)
-        label, number = f"{_numeral(number, kind)}. ", number + step
+        label, number = f"{numeral(number, form)}. ", number + step
         first = item
         while (inner := _first_block(first)) is not None:
             first = inner
@@ -203,22 +198,6 @@ def _first_block(item: Element) -> Element | None:
 def _integer(value: str | None, default: int) -> int:
     text = (value or "").strip()
     return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else default
-
-
-def _numeral(number: int, kind: str) -> str:
-    """Return a number as CSS counters write it, in letters or Roman numerals."""
-    if not 0 < number <= _MAX_NUMERAL:
-        return str(number)
-    text = ""
-    if kind.lower() == "i":
-        for value, letters in _ROMAN:
-            count, number = divmod(number, value)
-            text += letters * count
-    else:
-        while number:
-            number, letter = divmod(number - 1, 26)
-            text = chr(ord("a") + letter) + text
-    return text.upper() if kind.isupper() else text
 
 
 _SLASHES: Final = frozenset({"\u2044", "\u2215", "/"})

@@ -117,31 +117,12 @@ class _Contrast:
         self._back = None if styles.incomplete or dark else _WHITE
         self._default = None if self._back is None or styles.without_sheets else _BLACK
         self._backs: dict[Element, Color | None] = {}
-        self._paints: dict[tuple[int, str], Color | None] = {}
         self._colors: dict[Element, Color | None] = {}
         self._values: dict[str, dict[Element, str]] = {}
         self._covered = covered
         self.filled: bool = any("text-fill-color" in style for style in color_styles.values())
         """Whether any text has a color that is not its `color`."""
         self._edged = any("text-shadow" in style or "text-stroke" in style for style in color_styles.values())
-        self._palette: list[Color] | None = self._all_paints()
-        self._like: dict[Color, bool] = {}
-
-    def _all_paints(self) -> list[Color] | None:
-        """Return all background colors of the page; None if some may be mixed."""
-        styles = {id(style): style for style in (*self._color_styles.values(), *self._styles.box_styles.values())}
-        paints = {paint for style in styles.values() if (paint := self._painted(style, "")) is not None}
-        if any(0 < paint.alpha < 0.95 for paint in paints):
-            return None
-        return [*paints - {_CLEAR}, _WHITE, _YELLOW]
-
-    def _may_be_like(self, front: Color) -> bool:
-        """Return whether any background of the page may be like a text's color; quicker than looking for its own."""
-        if front.alpha < 1 or self._palette is None:
-            return True
-        if front not in self._like:
-            self._like[front] = any(alike(front, paint) for paint in self._palette)
-        return self._like[front]
 
     def _behind(self, element: Element) -> Color | None:
         """Return the background color of an element's text; None if unknown."""
@@ -183,11 +164,7 @@ class _Contrast:
 
     def _of(self, element: Element) -> Color | None:
         """Return the background of an element itself; None if unknown."""
-        style = self._color_styles.get(element, NO_STYLE)
-        key = id(style), element.tag  # elements of one style share a mapping, which the page's styles keep alive
-        if key not in self._paints:
-            self._paints[key] = self._painted(style, element.tag)
-        return self._paints[key]
+        return self._painted(self._color_styles.get(element, NO_STYLE), element.tag)
 
     def _painted(self, style: Mapping[str, str], tag: str) -> Color | None:
         if "inset" in style.get("box-shadow", ""):
@@ -233,8 +210,6 @@ class _Contrast:
         style = self._color_styles.get(element, NO_STYLE)
         if front is not None and style.get("background-color") == "currentcolor":
             return self._color(element) == front and element.text.strip() != ""
-        if (front is None or front.alpha > FAINT) and not self._may_be_like(front or _BLACK):
-            return False
         if front is None or front.alpha > FAINT:
             back = self._behind(element)
             if not _is_lost(front or _BLACK, back or _WHITE):
