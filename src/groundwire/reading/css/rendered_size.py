@@ -19,7 +19,6 @@ from groundwire.reading.css.values import (
     NUMBER,
     OUT_OF_FLOW,
     arguments,
-    bounded,
     four_sides,
     pixels,
     radians,
@@ -30,14 +29,12 @@ __all__ = [
     "TINY_FONT",
     "TRANSFORMS",
     "cuts_all",
-    "is_flat",
-    "is_turned_away",
     "may_be_tiny",
     "measure_fonts",
-    "moves",
+    "transformed",
 ]
 
-TRANSFORMS: Final = frozenset({"transform", "scale", "rotate"})
+TRANSFORMS: Final = frozenset({"transform", "translate", "scale", "rotate"})
 _Step = tuple[float, float, float, float]
 """What one transform does, seen from the front: by what it multiplies the width and the height, negative if the sides
 are exchanged, and by how many pixels it moves right and down."""
@@ -52,34 +49,23 @@ _MATRIX: Final[Mapping[int, tuple[int, ...]]] = {6: (0, 1, 2, 3, 4, 5), 16: (0, 
 """Of the numbers of `matrix()` and `matrix3d()`, those for what is seen from the front."""
 
 
-def is_flat(style: Mapping[str, str]) -> bool:
-    """Return whether an element is scaled to nothing, turned edge-on or skewed into a line."""
-    return any(
-        abs(width * height) <= _FLAT_AREA or min(abs(width), abs(height)) <= _THIN_SIDE
-        for width, height, _, _ in _steps(style)
-    )
+def transformed(style: Mapping[str, str]) -> tuple[bool, float, float]:
+    """Return whether transforms leave nothing to see of an element, and by how many pixels they move it right and down.
 
-
-def is_turned_away(style: Mapping[str, str]) -> bool:
-    """Return whether an element faces away and its back face is hidden."""
-    if style.get("backface-visibility") != "hidden":
-        return False
-    return math.prod(width * height for width, height, _, _ in _steps(style, "rotate")) < 0
-
-
-def moves(style: Mapping[str, str]) -> tuple[float, float]:
-    """Return by how many pixels a style moves an element right and down."""
-    if "translate" not in style and "transform" not in style:
-        return 0.0, 0.0
+    Nothing is seen of what is scaled to nothing, turned edge-on, skewed into a line, or faces away with a hidden back.
+    """
+    wide = high = facing = 1.0
     right = down = 0.0
-    wide = high = 1.0
+    is_flat = is_turned = False
     for name, parts in _transforms(style):
         width, height, across, along = _step(name, parts)
-        right, down = right + wide * across, down + high * along
-        wide, high = wide * width, high * height
+        is_flat = is_flat or abs(width * height) <= _FLAT_AREA or min(abs(width), abs(height)) <= _THIN_SIDE
         if name.startswith("rotate"):
-            break  # what follows moves in another direction
-    return right, down
+            is_turned, facing = True, facing * width * height
+        if not is_turned:  # what follows a rotation moves in another direction
+            right, down = right + wide * across, down + high * along
+            wide, high = wide * width, high * height
+    return is_flat or (facing < 0 and style.get("backface-visibility") == "hidden"), right, down
 
 
 def _transforms(style: Mapping[str, str]) -> list[tuple[str, list[str]]]:
@@ -87,11 +73,6 @@ def _transforms(style: Mapping[str, str]) -> list[tuple[str, list[str]]]:
     own = [(name, style[name].split()) for name in ("translate", "rotate", "scale") if name in style]
     calls = CALL.findall(style["transform"])[:_MAX_CALLS] if "transform" in style else ()
     return [(name, parts) for name, parts in (*own, *((name, arguments(inside)) for name, inside in calls)) if parts]
-
-
-def _steps(style: Mapping[str, str], kind: str = "") -> list[_Step]:
-    """Return what an element's transforms do, in order; only those whose name begins with `kind`."""
-    return [_step(name, parts) for name, parts in _transforms(style) if name.startswith(kind)]
 
 
 def _step(name: str, parts: Sequence[str]) -> _Step:
@@ -188,9 +169,8 @@ def _has_no_area(points: str) -> bool:
 _MEDIUM_FONT: Final = 16.0  # pixels
 TINY_FONT: Final = 2.0  # pixels; smaller text is unreadable
 
-_RELATIVE_SIZE: Final = re.compile(rf"({NUMBER})(em|%|ex|ch|lh|ic|cap)")
+_RELATIVE_SIZE: Final = re.compile(rf"{NUMBER}(?:em|%|ex|ch|lh|ic|cap)")
 _EM_UNIT: Final = re.compile(r"(?<=[\d.])em(?![a-z])")
-_EM_RATIOS: Final[Mapping[str, float]] = {"em": 1.0, "%": 0.01, "ex": 0.5, "ch": 0.5, "lh": 1.2, "ic": 1.0, "cap": 0.7}
 _SIZE_RATIOS: Final[Mapping[str, float]] = {"larger": 1.2, "smaller": 1 / 1.2}
 _SMALL_RATIO: Final = 0.5  # relative to the parent; a few nested ones leave nothing
 
@@ -204,8 +184,8 @@ def _resolved(value: str, around: float) -> float:
     """
     if value in {"inherit", "unset"}:
         return around
-    if match := _RELATIVE_SIZE.fullmatch(value):
-        return bounded(float(match[1]) * _EM_RATIOS[match[2]] * around)
+    if _RELATIVE_SIZE.fullmatch(value):
+        return (pixels(value, _MEDIUM_FONT) or 0.0) / _MEDIUM_FONT * around
     if value in _SIZE_RATIOS:
         return _SIZE_RATIOS[value] * around
     if "em" in value:
@@ -216,10 +196,8 @@ def _resolved(value: str, around: float) -> float:
 
 def may_be_tiny(value: str) -> bool:
     """Return whether a font size may make text unreadable, depending on the parent element."""
-    match = _RELATIVE_SIZE.fullmatch(value)
-    return _resolved(value, _MEDIUM_FONT) <= TINY_FONT or (
-        match is not None and float(match[1]) * _EM_RATIOS[match[2]] <= _SMALL_RATIO
-    )
+    size = _resolved(value, _MEDIUM_FONT)
+    return size <= (TINY_FONT if _RELATIVE_SIZE.fullmatch(value) is None else _SMALL_RATIO * _MEDIUM_FONT)
 
 
 def measure_fonts(document: Document, states: dict[Element, bool], styles: Styles) -> None:

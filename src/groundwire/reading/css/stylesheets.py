@@ -212,17 +212,22 @@ class _Selectors:
         self.classes = set(" ".join(self._by_class).split())
 
     @cached_property
-    def _groups(self) -> dict[str, list[list[Element]]]:
-        """The elements by their classes and ids, written as selectors."""
-        groups: dict[str, list[list[Element]]] = defaultdict(list)
-        for names, elements in self._by_class.items():
-            for name in dict.fromkeys(names.split()):
-                groups["." + name].append(elements)
-        return groups | {"#" + own: [elements] for own, elements in _by_attribute(self._tree, "id").items()}
+    def _by_id(self) -> dict[str, list[Element]]:
+        return _by_attribute(self._tree, "id")
 
     @cached_property
     def _exist(self) -> Callable[[Iterable[str]], bool]:
-        return frozenset(self._groups).issuperset
+        return {*("." + name for name in self.classes), *("#" + own for own in self._by_id)}.issuperset
+
+    @cached_property
+    def _index(self) -> dict[str, list[Element]]:
+        """The elements by those of their classes and ids that style sheets have, written as selectors."""
+        index: dict[str, list[Element]] = {}
+        for names, elements in self._by_class.items():
+            for name in dict.fromkeys(names.split()):
+                if (key := "." + name) in self.sheet_names:
+                    index.setdefault(key, []).extend(elements)
+        return index | {"#" + own: elements for own, elements in self._by_id.items()}
 
     @cached_property
     def _size(self) -> int:
@@ -254,14 +259,14 @@ class _Selectors:
         if (whole := _WRAPPED.fullmatch(selector)) is not None:
             selector = whole[1]
         if _NAMED.fullmatch(selector) is not None:
-            named = self._named(selector)
+            named = self._index.get(selector, ())
             self._take(len(named))  # each is given the rule
             return named
         if "[" in selector:
             before, _, own = selector.replace(">", " ").rpartition(" ")
             self._take((self._size * self._searched(before) + _DEPTH * self._searched(own)) // _STEP)
         key = _key_of(selector)
-        elements: Sequence[Element] = self._named(key) if key else ()
+        elements: Sequence[Element] = self._index.get(key, ()) if key else ()
         above = ":has(" in selector and _COMBINED.search(selector.rpartition(")")[2]) is not None
         if ":has(" in selector:  # it searches all descendants of an element, of one around others for each of these
             among = len(elements) if key and above else self._size
@@ -274,7 +279,7 @@ class _Selectors:
             self._take(_MATCH_STEPS * len(elements))
             return Matcher(selector).filter(elements)
         if _NOT_NESTED.search(selector) is None and (names := _NAMED.findall(selector)):
-            around = min(map(self._named, names), key=len)
+            around = min([self._index.get(name, ()) for name in names], key=len)
             if len(around) <= _FEW_ELEMENTS:
                 self._take(_MATCH_STEPS * len(around))
                 inside = [element for outer in around for element in outer.select(selector)]
@@ -298,13 +303,6 @@ class _Selectors:
         if own[2] and not _COMBINED.search(inside):
             elements = [element for element in elements if element.parent == self._tree]
         return elements, f":root:is({own[1] or '*'}) {inside}".strip()
-
-    def _named(self, name: str) -> list[Element]:
-        """Return the elements with a class or an id, written as a selector."""
-        groups = self._groups.get(name, [])
-        if len(groups) > 1:
-            groups[:] = [[element for group in groups for element in group]]
-        return groups[0] if groups else []
 
     def _take_levels(self, levels: int, selector: str, elements: Sequence[Element]) -> None:
         """Take the steps of selectors within selectors: on each level, all elements around one may be visited."""

@@ -7,42 +7,34 @@ compared with Chromium's rendering; `tests/reading/test_visible.py` has the tabl
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
-from itertools import islice
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from turbohtml import Document, Element, SelectorSyntaxError
-
-from groundwire.reading.css.cascade import ANIMATED, Styles
+from groundwire.reading.css.cascade import ANIMATED
 from groundwire.reading.css.colors import gradient_colors
 from groundwire.reading.css.rendered_size import (
     TINY_FONT,
     TRANSFORMS,
     cuts_all,
-    is_flat,
-    is_turned_away,
     may_be_tiny,
-    moves,
+    transformed,
 )
-from groundwire.reading.css.values import CALL, NUMBER, OUT_OF_FLOW, fraction, nested_levels, pixels, ratio
+from groundwire.reading.css.values import CALL, NUMBER, OUT_OF_FLOW, arguments, fraction, pixels, ratio
 
 __all__ = [
     "BLOCKS",
     "FAINT",
     "INHERITED",
     "TINY_BOX",
-    "OtherState",
+    "Look",
     "box_hidden",
+    "has_no_rows",
     "hidden_by",
     "hiding_classes",
     "is_boxed",
     "is_far",
-    "is_flattened",
-    "is_plain",
     "is_shown_by",
-    "offset",
-    "other_states",
-    "text_hidden",
+    "look_of",
 ]
 
 FAINT: Final = 0.05
@@ -79,6 +71,7 @@ _HEIGHTS: Final = frozenset(
 )
 """The properties that give a box a height that its content does not."""
 _CLIPS: Final = frozenset({"hidden", "clip", "scroll", "auto", "overlay"})
+_NO_TRACK: Final = frozenset({"0fr", "0px", "0", "minmax(0,0fr)", "minmax(0,0)", "minmax(0px,0fr)"})
 _TABLE: Final = frozenset({"table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption"})
 BLOCKS: Final = _TABLE | {
     "html", "body", "address", "article", "aside", "blockquote", "center", "dd", "details", "dialog", "dir", "div",
@@ -92,17 +85,46 @@ _MOVES: Final = frozenset(
         "border-left", "border-top", "translate", "transform",
     }
 )  # fmt: skip
-_TELLING: Final = _MOVES | TRANSFORMS | {*INHERITED} | {
-    "position", "opacity", "clip", "clip-path", "filter", "mask-image", "zoom", "overflow-x", "overflow-y",
-    "content-visibility", "grid-template-rows", "contain", ANIMATED,
-}  # fmt: skip
-"""One of these is in each style that hides or moves something, but for values of `display`."""
 _RELATIVE_LENGTH: Final = re.compile(rf"({NUMBER})(?:%|[sld]?v[wh])")
 
 
-def is_plain(style: Mapping[str, str]) -> bool:
-    """Return whether a style, as a third of a page's, has nothing that hides or moves an element or its text."""
-    return _TELLING.isdisjoint(style) and style.get("display") not in _NO_BOX
+class Look(NamedTuple):
+    """The effect of a style on an element."""
+
+    reason: str = ""
+    """The property that hides it with its content; empty if none does."""
+    opacity: float | None = None
+    """Its opacity, if it may be low."""
+    texts: tuple[tuple[str, bool], ...] = ()
+    """The inherited properties that hide or show its text."""
+    flat: bool = False
+    """Whether it may have no height."""
+    moved: tuple[float, float] | None = None
+    """How many pixels it is moved right and down; None if it is where the one around it is."""
+
+
+def look_of(tag: str, style: Mapping[str, str], *, incomplete: bool) -> Look | None:
+    """Return the effect of a style, as far as it does not depend on the element's position; None if it has none.
+
+    Args:
+        tag: The element's name.
+        style: Its longhands.
+        incomplete: Whether other style sheets may set more.
+    """
+    if incomplete and "position" not in style:
+        style = {**style, "position": "relative"}  # another sheet positions what has a position
+    boxed = is_boxed(tag, style) or (incomplete and "display" not in style)
+    reason = hidden_by(tag, style, boxed=boxed) or (ANIMATED if ANIMATED in style else "")
+    opacity = None if reason or "opacity" not in style else ratio(style["opacity"])
+    pairs = [(name, _text_hidden(name, style[name], boxed=boxed)) for name in INHERITED if name in style]
+    look = Look(
+        reason,
+        opacity if opacity is not None and opacity < 0.5 and style.get("display") != "contents" else None,
+        tuple((name, state) for name, state in pairs if state is not None),
+        has_no_rows(style) or (boxed and _is_flattened(style)),
+        _offset(style, boxed=boxed),
+    )
+    return None if look == Look() else look
 
 
 def is_boxed(tag: str, style: Mapping[str, str]) -> bool:
@@ -143,7 +165,7 @@ def _unpainted_by(style: Mapping[str, str]) -> str:
 
 def _placed_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
     """Return the property that gives an element no room, or moves it out of sight; empty if none does."""
-    if boxed and not TRANSFORMS.isdisjoint(style) and (is_flat(style) or is_turned_away(style)):
+    if boxed and not TRANSFORMS.isdisjoint(style) and transformed(style)[0]:
         return "transform"
     if not _MOVES.isdisjoint(style) and _is_away(style):
         return "position"
@@ -179,7 +201,7 @@ def box_hidden(style: Mapping[str, str]) -> bool:
     return False
 
 
-def text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
+def _text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
     """Return whether an inherited property hides the text; None if it depends on the parent.
 
     Args:
@@ -207,7 +229,7 @@ def text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
     return value != "none"
 
 
-def is_flattened(style: Mapping[str, str]) -> bool:
+def _is_flattened(style: Mapping[str, str]) -> bool:
     """Return whether the lines of a box have no height, and overflow is clipped."""
     if "line-height" not in style or style.get("overflow-y") not in _CLIPS:
         return False
@@ -217,6 +239,12 @@ def is_flattened(style: Mapping[str, str]) -> bool:
         return False
     sizes = ("height", "min-height", "padding-top", "padding-bottom")
     return all((pixels(style.get(name, "0"), 500.0) or 0.0) <= TINY_BOX for name in sizes)
+
+
+def has_no_rows(style: Mapping[str, str]) -> bool:
+    """Return whether all rows of a grid have no height, as in accordions that open by `1fr`."""
+    rows = style.get("grid-template-rows")
+    return rows is not None and _NO_TRACK.issuperset(arguments(rows.replace(", ", ",")))
 
 
 def _is_tiny(value: str) -> bool:
@@ -268,7 +296,7 @@ def _is_away(style: Mapping[str, str]) -> bool:
     return False
 
 
-def offset(style: Mapping[str, str], *, boxed: bool) -> tuple[float, float] | None:
+def _offset(style: Mapping[str, str], *, boxed: bool) -> tuple[float, float] | None:
     """Return by how many pixels an element is moved right and down; None if it is where the one around it is.
 
     A length from the other edge counts only if it is far. What is out of the flow is elsewhere even without a length.
@@ -293,7 +321,7 @@ def offset(style: Mapping[str, str], *, boxed: bool) -> tuple[float, float] | No
     for name in ("margin-top", "padding-top", "border-top") if boxed else ():
         y += (pixels(style[name].partition(" ")[0]) or 0.0) if name in style else 0.0
     if boxed:
-        dx, dy = moves(style)
+        _, dx, dy = transformed(style)
         x, y = x + dx, y + dy
     return (x, y) if x or y or style.get("position") in OUT_OF_FLOW else None
 
@@ -362,45 +390,3 @@ def _names_with_hints(joined: str, lowered: str) -> set[str]:
             end = len(lowered) if end < 0 else end
             names.add(joined[lowered.rfind("\n", 0, place) + 1 : end])
     return names
-
-
-_MAX_STATES: Final = 40  # rules
-
-
-class OtherState(NamedTuple):
-    """What a rule shows in a state of an element, such as `checked`."""
-
-    targets: list[Element]
-    state: str
-    names: frozenset[str]
-    """The properties that show the targets then."""
-    controls: list[Element]
-    """The elements that may be in the state, and their labels."""
-
-
-def other_states(document: Document, styles: Styles, names: Collection[str] = ()) -> list[OtherState]:
-    """Return what rules change if an element is checked, or otherwise focused, a link's target, or below the mouse.
-
-    Args:
-        document: The page; with its form controls for what can be checked.
-        styles: Its styles.
-        names: The properties that hide something; without any, the rules for what is checked are returned, else all
-            other ones.
-    """
-    states: list[OtherState] = []
-    for before, state, after, properties in islice(styles.states, _MAX_STATES):
-        if (state == "checked") is bool(names) or (names and properties.isdisjoint(names)):
-            continue
-        if nested_levels(before) or nested_levels(after):  # they may visit all elements around each, on each level
-            continue
-        try:
-            targets = document.select(before + after)
-            controls = document.select(before or "*") if targets else []
-        except (SelectorSyntaxError, ValueError, RecursionError):
-            continue
-        if state == "checked" and controls:
-            ids = {control.attr("id") for control in controls}
-            around = [label for control in controls if (label := control.closest("label")) is not None]
-            controls += [*around, *(label for label in document.select("label[for]") if label.attr("for") in ids)]
-        states.append(OtherState(targets, state, properties, controls))
-    return states

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Final
 
 from turbohtml import Document, Element, Text
 from turbohtml.query import escape_identifier
@@ -21,7 +21,7 @@ from groundwire.reading.css.cascade import ANIMATED, Kind, Row, Styles, declare_
 from groundwire.reading.css.parser import DEFAULTS
 from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import read_styles
-from groundwire.reading.css.values import OUT_OF_FLOW, arguments, pixels, ratio
+from groundwire.reading.css.values import OUT_OF_FLOW, pixels, ratio
 from groundwire.reading.html.math import is_formula, write_out_drawings
 from groundwire.reading.html.semantics import fill_streamed, topmost
 from groundwire.reading.text.sanitize import lower_ascii
@@ -31,17 +31,14 @@ from groundwire.reading.visibility.hidden_styles import (
     FAINT,
     INHERITED,
     TINY_BOX,
+    Look,
     box_hidden,
-    hidden_by,
+    has_no_rows,
     hiding_classes,
     is_boxed,
     is_far,
-    is_flattened,
-    is_plain,
     is_shown_by,
-    offset,
-    other_states,
-    text_hidden,
+    look_of,
 )
 from groundwire.reading.visibility.text_contrast import COLORED, unreadable
 from groundwire.reading.visibility.unrendered import (
@@ -50,6 +47,7 @@ from groundwire.reading.visibility.unrendered import (
     is_cloaked,
     is_marked,
     keep_folded,
+    other_states,
     place_shadows,
     take_shadows,
 )
@@ -62,7 +60,6 @@ _FADE_INS: Final = frozenset({"opacity", "visibility", "transform", "position", 
 """Properties that scripts reset when a part scrolls into view; `display` needs a click."""
 
 _CLIPS: Final = frozenset({"hidden", "clip"})
-_NO_TRACK: Final = frozenset({"0fr", "0px", "0", "minmax(0,0fr)", "minmax(0,0)", "minmax(0px,0fr)"})
 _ARIA_HIDDEN: Final = '[aria-hidden="true"]'
 _HIDDEN_ATTRIBUTES: Final = "[hidden], dialog:not([open]), [popover]"
 _WRAPPERS: Final = "html, body, main, article, h1, [role=main]"
@@ -103,24 +100,6 @@ class Removed:
             )
             if count
         )
-
-
-class _Look(NamedTuple):
-    """The effect of a style on an element."""
-
-    reason: str
-    """The property that hides it with its content; empty if none does."""
-    opacity: float | None
-    """Its opacity, if it may be low."""
-    texts: tuple[tuple[str, bool], ...]
-    """The inherited properties that hide or show its text."""
-    flat: bool
-    """Whether it may have no height; see `_flattened`."""
-    moved: tuple[float, float] | None
-    """How many pixels it is moved right and down; None if it is where the one around it is."""
-
-
-_PLAIN_LOOK: Final = _Look("", None, (), flat=False, moved=None)
 
 
 def drop_unseen(document: Document) -> Removed:
@@ -225,12 +204,13 @@ def _judge(
             return True
         return alive and (is_marked(element) if reason in _FADE_INS else reason == "display" and is_cloaked(element))
 
-    looks_by_kind: dict[tuple[str, Kind], _Look] = {}
-    looks: list[tuple[Element, str, _Look]] = []
+    looks_by_kind: dict[tuple[str, Kind], Look | None] = {}
+    looks: list[tuple[Element, str, Look]] = []
     for element, kind, style in rows:
         tag = _box_of(element, styles)
-        look = looks_by_kind.get((tag, kind)) or looks_by_kind.setdefault((tag, kind), _look(tag, style, styles))
-        if look is not _PLAIN_LOOK:
+        if (tag, kind) not in looks_by_kind:
+            looks_by_kind[tag, kind] = look_of(tag, style, incomplete=styles.incomplete)
+        if (look := looks_by_kind[tag, kind]) is not None:
             looks.append((element, tag, look))
     faint = {element: look.opacity for element, _, look in looks if look.opacity is not None}
     moved = {element: look.moved for element, _, look in looks if look.moved is not None}
@@ -291,26 +271,6 @@ def _box_of(element: Element, styles: Styles) -> str:
     return tag
 
 
-def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
-    """Return the effect of a style, as far as it does not depend on the element's position."""
-    if is_plain(style):
-        return _PLAIN_LOOK
-    if styles.incomplete and "position" not in style:
-        style = {**style, "position": "relative"}  # another sheet positions what has a position
-    boxed = is_boxed(tag, style) or (styles.incomplete and "display" not in style)
-    reason = hidden_by(tag, style, boxed=boxed) or (ANIMATED if ANIMATED in style else "")
-    opacity = None if reason or "opacity" not in style else ratio(style["opacity"])
-    pairs = [(name, text_hidden(name, style[name], boxed=boxed)) for name in INHERITED if name in style]
-    look = _Look(
-        reason,
-        opacity if opacity is not None and opacity < 0.5 and style.get("display") != "contents" else None,
-        tuple((name, state) for name, state in pairs if state is not None),
-        _has_no_rows(style) or (boxed and is_flattened(style)),
-        offset(style, boxed=boxed),
-    )
-    return _PLAIN_LOOK if look == _PLAIN_LOOK else look
-
-
 def _is_stretched(element: Element, reason: str, styles: Styles) -> bool:
     """Return whether the box around an element may give it a height, or in a row that it grows in, a width."""
     around = styles.get(element.parent) if isinstance(element.parent, Element) else {}
@@ -329,17 +289,11 @@ def _is_stretched(element: Element, reason: str, styles: Styles) -> bool:
 def _flattened(element: Element, styles: Styles) -> Iterator[Element]:
     """Yield what a box without height clips: one whose own lines have none, or the parts in rows without height."""
     style, children = styles.get(element), [child for child in element if isinstance(child, Element)]
-    if _has_no_rows(style):
+    if has_no_rows(style):
         around = style.get("overflow-y") in _CLIPS
         yield from (child for child in children if around or styles.get(child).get("overflow-y") in _CLIPS)
     elif not any(is_boxed(child.tag, styles.get(child)) for child in children):
         yield element
-
-
-def _has_no_rows(style: Mapping[str, str]) -> bool:
-    """Return whether all rows of a grid have no height, as in accordions that open by `1fr`."""
-    rows = style.get("grid-template-rows")
-    return rows is not None and _NO_TRACK.issuperset(arguments(rows.replace(", ", ",")))
 
 
 def _let_out(reasons: Mapping[Element, str], near: set[Element], styles: Styles) -> None:
