@@ -9,7 +9,7 @@ rule that is not applied hides nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -59,6 +59,9 @@ _MAX_CACHED: Final = 60  # characters of a declaration that is likely to be repe
 _SCOPE: Final = re.compile(r"\(.+\)")
 _COMPLEX: Final = re.compile(r"[,\s>+~]")
 """A sign in selectors of more than one element, and in lists of selectors."""
+_CONDITIONS: Final[Mapping[str, Callable[[str], bool]]] = {
+    "media": on_screen, "supports": is_supported, "container": in_container
+}  # fmt: skip
 _ENV: Final = re.compile(r"env\(([\w\s-]+)(?:,([^()]*))?\)", re.IGNORECASE)
 _IMPORTANT: Final = re.compile(r"(?<!\s)\s*!\s*important\s*\Z", re.IGNORECASE)
 
@@ -235,12 +238,8 @@ def _open(prelude: str, around: _Block, sheet: Sheet, *, deep: bool) -> _Block:
 
 def _open_at(name: str, text: str, around: _Block, sheet: Sheet) -> _Block:
     inside = _Block(around.kind, around.selector, around.layer, around.path)
-    if name == "media":
-        return inside if on_screen(text) else _Block("skip")
-    if name == "supports":
-        return inside if is_supported(text) else _Block("skip")
-    if name == "container":
-        return inside if in_container(text) else _Block("skip")
+    if name in _CONDITIONS:
+        return inside if _CONDITIONS[name](text) else _Block("skip")
     if name == "layer":
         inside.path = f"{around.path}.{text or f'({len(sheet.layers)})'}".lstrip(".")
         inside.layer = _layer(inside.path, sheet)

@@ -17,6 +17,7 @@ from turbohtml import Document, Element, Node, Text
 from groundwire.reading.css.cascade import Kind, Row, Styles
 from groundwire.reading.css.values import pixels, ratio
 from groundwire.reading.html.math import image_formula
+from groundwire.reading.markdown.lists import numbered
 from groundwire.reading.text.numerals import numeral
 from groundwire.reading.visibility.hidden_styles import BLOCKS
 
@@ -172,32 +173,18 @@ def _strike(element: Element) -> None:
 
 def _write_letters(ordered: Element, form: str) -> None:
     """Write the letters or Roman numerals of a list into its items, which then need no numbers."""
-    items = [child for child in ordered if isinstance(child, Element) and child.tag == "li"]
-    step = -1 if ordered.attr("reversed") is not None else 1
-    number = _integer(ordered.attr("start"), len(items) if step < 0 else 1)
     ordered.tag = "ul"
-    for item in items:
-        number = _integer(item.attr("value"), number)
-        label, number = f"{numeral(number, form)}. ", number + step
+    for item, number in numbered(ordered):
         first = item
         while (inner := _first_block(first)) is not None:
             first = inner
-        first.insert(0, Text(label))
+        first.insert(0, Text(f"{numeral(number, form)}. "))
 
 
 def _first_block(item: Element) -> Element | None:
     """Return the block at the beginning of an item."""
-    for node in item:
-        if isinstance(node, Element):
-            return node if node.tag in {"p", "div", "section"} else None
-        if isinstance(node, Text) and node.data.strip():
-            break
-    return None
-
-
-def _integer(value: str | None, default: int) -> int:
-    text = (value or "").strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else default
+    first = next((node for node in item if isinstance(node, Element) or node.text.strip()), None)
+    return first if isinstance(first, Element) and first.tag in {"p", "div", "section"} else None
 
 
 _SLASHES: Final = frozenset({"\u2044", "\u2215", "/"})
@@ -211,7 +198,7 @@ def _join_fractions(document: Document) -> None:
             upper, around = around, around.parent
         slash = upper.next_sibling
         lower = slash.next_sibling if slash is not None else None
-        if slash is None or not isinstance(lower, Element) or _text_of(slash) not in _SLASHES:
+        if slash is None or not isinstance(lower, Element) or slash.text.strip() not in _SLASHES:
             continue
         if not (lower.tag == "sub" or lower.has_class("den") or lower.find("sub") is not None):
             continue
@@ -221,10 +208,6 @@ def _join_fractions(document: Document) -> None:
             slash.extract()
             lower.extract()
             upper.replace_with(Text(f"{space}{above}/{below}"))
-
-
-def _text_of(node: Node) -> str:
-    return (node.data if isinstance(node, Text) else node.text if isinstance(node, Element) else "").strip()
 
 
 _STRINGS: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'|attr\(\s*([\w-]+)\s*\)|/.*|(\S)")
@@ -308,7 +291,7 @@ def _write_lines(document: Document, styles: Styles) -> None:
                 continue
             style, around = styles.get(element), element.parent
             outer = styles.get(around).get("display", "") if isinstance(around, Element) else ""
-            if style.get("user-select") == "none" and _is_count(element):
+            if style.get("user-select") == "none" and _beginning(element).replace(" ", "").isdigit():
                 numbers.append(element)
             elif outer[-4:] != "flex" and (
                 ("grid" in outer and around != code.parent) or _BOX_DISPLAY.match(style.get("display", ""))
@@ -335,11 +318,6 @@ def _end_line(box: Element) -> None:
         box.insert(0, Text("\n"))
     if not text.endswith("\n") and not (isinstance(after, Text) and after.data.startswith("\n")):
         box.append(Text("\n"))
-
-
-def _is_count(element: Element) -> bool:
-    text = _beginning(element)
-    return bool(text) and text.replace(" ", "").isdigit()
 
 
 def _gutter(pre: Element) -> Element | None:
