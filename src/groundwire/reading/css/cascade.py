@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from operator import neg
 from types import MappingProxyType
 from typing import Final, NamedTuple, TypeVar
@@ -18,7 +19,7 @@ from groundwire.reading.css.colors import legacy_color
 from groundwire.reading.css.longhands import affects_visibility, longhands, may_hide
 from groundwire.reading.css.parser import DEFAULTS, OTHERS, UNLAYERED, Declaration, Layer
 
-__all__ = ["ANIMATED", "NO_STYLE", "Kind", "Row", "Styles", "declare_attributes", "inherited"]
+__all__ = ["ANIMATED", "NO_STYLE", "Kind", "Styles", "declare_attributes", "inherited"]
 
 NO_STYLE: Final[Mapping[str, str]] = MappingProxyType({})
 """The longhands of an element without any."""
@@ -36,8 +37,6 @@ _Priority = tuple[bool, bool, Layer, tuple[int, int, int], int]
 _Entry = tuple[_Priority, str]
 Kind = tuple[int, int]
 """What elements with the same longhands share: a sequence of declarations, and the custom properties that it uses."""
-Row = tuple[Element, Kind, Mapping[str, str]]
-"""An element, what it shares with those of the same longhands, and these."""
 _Pair = tuple[str, str, bool]
 """A longhand, its value, and whether it is important."""
 _Inherited = TypeVar("_Inherited")
@@ -84,7 +83,7 @@ class Styles:
         self.states: list[tuple[str, str, str, frozenset[str]]] = []
         self.box_styles: dict[Element, dict[str, str]] = {}
         self.generated: dict[tuple[Element, str], tuple[tuple[Layer, tuple[int, int, int]], str]] = {}
-        self._rows: list[tuple[Sequence[_Pair], bool, Layer, tuple[int, int, int]]] = []
+        self._declared: list[tuple[Sequence[_Pair], bool, Layer, tuple[int, int, int]]] = []
         self._numbers: dict[Element, int] = {}
         self._sources: list[tuple[int, int]] = [(0, 0)]  # each is another one, and a source at its end
         self._longer: dict[tuple[int, int], int] = {}
@@ -95,10 +94,22 @@ class Styles:
         self._inner: dict[tuple[int, int], int] = {}
         self._custom: dict[str, dict[Element, str | None]] = {}
 
-    def items(self) -> Iterator[Row]:
-        """Yield the elements with declarations, each with a key that those of the same longhands share, and these."""
-        for element, number in self._numbers.items():
-            yield element, *self._kind_and_style(element, number)
+    @cached_property
+    def rows(self) -> list[tuple[Element, Kind, Mapping[str, str]]]:
+        """The elements with declarations, each with a key that those of the same longhands share, and these.
+
+        For when everything is applied.
+        """
+        return [(element, *self._kind_and_style(element, number)) for element, number in self._numbers.items()]
+
+    def where(self, is_meant: Callable[[Mapping[str, str]], bool]) -> Iterator[tuple[Element, Mapping[str, str]]]:
+        """Yield the elements whose longhands are meant, and these; most elements share a few, which are judged once."""
+        verdicts: dict[Kind, bool] = {}
+        for element, kind, style in self.rows:
+            if kind not in verdicts:
+                verdicts[kind] = is_meant(style)
+            if verdicts[kind]:
+                yield element, style
 
     def get(self, element: Element) -> Mapping[str, str]:
         """Return an element's longhands after its animations, with custom properties resolved."""
@@ -163,8 +174,8 @@ class Styles:
         """Apply longhands to elements, unless a stronger one applies; see `pairs`."""
         if not pairs:
             return
-        source, numbers = len(self._rows), self._numbers
-        self._rows.append((pairs, inline, layer, specificity))
+        source, numbers = len(self._declared), self._numbers
+        self._declared.append((pairs, inline, layer, specificity))
         before, after = -1, 0
         for element in elements:
             number = numbers.get(element, 0)
@@ -208,7 +219,7 @@ class Styles:
             merged = self._merged[number] = {}
             while number:  # from the last source to the first
                 number, source = self._sources[number]
-                pairs, inline, layer, specificity = self._rows[source]
+                pairs, inline, layer, specificity = self._declared[source]
                 normal = False, inline, layer, specificity, source
                 for longhand, value, important in reversed(pairs):
                     priority = (True, inline, tuple(map(neg, layer)), specificity, source) if important else normal

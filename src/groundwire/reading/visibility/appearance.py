@@ -14,7 +14,7 @@ from typing import Final
 
 from turbohtml import Document, Element, Node, Text
 
-from groundwire.reading.css.cascade import Kind, Row, Styles
+from groundwire.reading.css.cascade import Styles
 from groundwire.reading.css.values import pixels, ratio
 from groundwire.reading.html.math import image_formula
 from groundwire.reading.markdown.lists import numbered
@@ -37,24 +37,19 @@ _PRESERVED: Final = frozenset({"pre", "pre-wrap", "pre-line", "break-spaces"})
 _BOX_DISPLAY: Final = re.compile(r"(?:block|flex|grid|table|table-row|list-item)")
 
 
-def write_appearance(
-    document: Document, styles: Styles, rows: Iterable[Row], styles_by_kind: Mapping[Kind, Mapping[str, str]]
-) -> tuple[tuple[Text, Text], ...]:
+def write_appearance(document: Document, styles: Styles) -> tuple[tuple[Text, Text], ...]:
     """Write what a page says by its styles, pictures and boxes.
 
     Args:
         document: The page, without invisible parts; modified in place.
         styles: Its styles.
-        rows: The elements with styles.
-        styles_by_kind: The styles of all kinds in the rows.
 
     Returns:
         The texts before and after each picture with a description that is not written.
     """
     _write_generated(styles)
-    telling = {key for key, style in styles_by_kind.items() if _gives_meaning(style)}
-    for element, key, style in rows if telling else ():
-        if key not in telling or not (text := _beginning(element)):
+    for element, style in styles.where(_gives_meaning):
+        if not (text := _beginning(element)):
             continue
         if (name := _script_of(element, style, text)) and element.closest("sup, sub, pre") is None:
             element.wrap_children(Element(name))

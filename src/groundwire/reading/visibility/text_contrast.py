@@ -13,7 +13,7 @@ from typing import Final
 
 from turbohtml import Document, Element, Node, Text
 
-from groundwire.reading.css.cascade import NO_STYLE, Kind, Row, Styles, inherited
+from groundwire.reading.css.cascade import NO_STYLE, Styles, inherited
 from groundwire.reading.css.colors import Color, alike, blend, color, gradient_colors
 from groundwire.reading.css.values import OUT_OF_FLOW, arguments, comma_parts, fraction, pixels, ratio
 from groundwire.reading.visibility.hidden_styles import FAINT, hidden_by
@@ -47,9 +47,7 @@ _FAR_SHADOW: Final = 150.0  # pixels; a shadow that is moved or blurred so far s
 _HUGE_BOX: Final = 3_000.0  # pixels; a box of this size fills any other
 
 
-def unreadable(
-    document: Document, styles: Styles, rows: Iterable[Row], styles_by_kind: Mapping[Kind, Mapping[str, str]]
-) -> tuple[dict[Element, bool], int]:
+def unreadable(document: Document, styles: Styles) -> tuple[dict[Element, bool], int]:
     """Return for each element that changes a color whether its text is indistinguishable from its background.
 
     White on white counts only if both are known: with external style sheets, that of boxes in `body` is not.
@@ -57,11 +55,9 @@ def unreadable(
     Returns:
         The elements, and how many texts would be unreadable if what is unknown had the colors of a page without styles.
     """
-    kinds = {kind: style for kind, style in styles_by_kind.items() if not _COLORS.isdisjoint(style)}
-    colors = {element: style for element, kind, style in rows if kind in kinds}
-    placed = {kind for kind, style in styles_by_kind.items() if style.get("position") in OUT_OF_FLOW}
-    spread = {kind for kind in placed if _is_spread(styles_by_kind[kind])}
-    covered = {e.parent for e, k, _ in rows if k in placed and (k in spread or e.tag in _MEDIA)} if placed else set()
+    colors = dict(styles.where(lambda style: not _COLORS.isdisjoint(style)))
+    placed = styles.where(lambda style: style.get("position") in OUT_OF_FLOW)
+    covered = {element.parent for element, style in placed if element.tag in _MEDIA or _is_spread(style)}
     look = _Contrast(styles, colors, covered, dark=_is_dark(document, styles))
     unknown_tags = {"html", "body"} if styles.incomplete else set[str]()
     states = {element: look.hides(element) for element in colors if element.tag not in unknown_tags}

@@ -11,13 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from operator import itemgetter
 from typing import Final
 
 from turbohtml import Document, Element, Text
 from turbohtml.query import escape_identifier
 
-from groundwire.reading.css.cascade import ANIMATED, Kind, Row, Styles, declare_attributes, inherited
+from groundwire.reading.css.cascade import ANIMATED, Kind, Styles, declare_attributes, inherited
 from groundwire.reading.css.parser import DEFAULTS
 from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import read_styles
@@ -129,13 +128,11 @@ def drop_unseen(document: Document) -> Removed:
     for element in marked:
         declare_attributes(element, styles)
     drawings = [element for element in marked if element.attr("aria-hidden") == "true"]
-    rows = list(styles.items())
-    styles_by_kind = dict(map(itemgetter(1, 2), rows))  # most elements share a few
     hidden: dict[Element, str] = {}
     texts: dict[str, dict[Element, bool]] = {name: {} for name in INHERITED}
-    near, revealed = _judge(rows, styles, reasons, hidden, texts, alive=alive)
+    near, revealed = _judge(styles, reasons, hidden, texts, alive=alive)
     measure_fonts(document, texts["font-size"], styles)
-    texts["color"], doubtful = unreadable(document, styles, rows, styles_by_kind)
+    texts["color"], doubtful = unreadable(document, styles)
     _let_out(hidden, near, styles)
     revealed += keep_folded(document, hidden, texts["visibility"], styles, boxes, alive=alive)
     for _ in range(_MAX_WRAPPERS if alive else 0):
@@ -147,7 +144,7 @@ def drop_unseen(document: Document) -> Removed:
     for name, states in texts.items():
         if any(states.values()) and (dropped := drop_texts(states)):
             counts[name] += dropped
-    described = write_appearance(document, styles, rows, styles_by_kind)
+    described = write_appearance(document, styles)
     return Removed(dict(counts), revealed, doubtful, lowered, described)
 
 
@@ -175,7 +172,6 @@ def _declare_defaults(
 
 
 def _judge(
-    rows: Iterable[Row],
     styles: Styles,
     reasons: Mapping[Element, str],
     hidden: dict[Element, str],
@@ -186,7 +182,6 @@ def _judge(
     """Find what styles hide.
 
     Args:
-        rows: The elements with styles.
         styles: The styles of the page.
         reasons: What is known of elements that an attribute or a class hides.
         hidden: The elements to be removed with their content are added, with the property that hides each.
@@ -206,7 +201,7 @@ def _judge(
 
     looks_by_kind: dict[tuple[str, Kind], Look | None] = {}
     looks: list[tuple[Element, str, Look]] = []
-    for element, kind, style in rows:
+    for element, kind, style in styles.rows:
         tag = _box_of(element, styles)
         if (tag, kind) not in looks_by_kind:
             looks_by_kind[tag, kind] = look_of(tag, style, incomplete=styles.incomplete)
@@ -231,7 +226,7 @@ def _judge(
                 revealed += 1
             else:
                 texts[name][element] = state
-    positions = {element: style["position"] for element, _, style in rows if "position" in style}
+    positions = {element: style["position"] for element, _, style in styles.rows if "position" in style}
     near, frames = set[Element](), dict[Element, _Frame]()
     for element in moved:
         if not is_far(*inherited(element, frames, _IN_PLACE, partial(_moved_frame, moved, positions))[0]):
