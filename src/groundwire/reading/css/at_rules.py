@@ -162,4 +162,4 @@ def _supports(text: str) -> bool | None:
         return True
     if name.startswith(_FOREIGN_PREFIXES) or value.startswith(_FOREIGN_PREFIXES):
         return False
-    return bool(longhands(name, value)) if affects_visibility(name) else None
+    return any(longhands(name, value)) if affects_visibility(name) else None

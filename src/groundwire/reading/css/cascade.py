@@ -16,7 +16,7 @@ from typing import Final, NamedTuple, TypeVar
 from turbohtml import Element
 
 from groundwire.reading.css.colors import legacy_color
-from groundwire.reading.css.longhands import affects_visibility, longhands, may_hide
+from groundwire.reading.css.longhands import longhands, may_hide
 from groundwire.reading.css.parser import DEFAULTS, OTHERS, UNLAYERED, Declaration, Layer
 
 __all__ = ["ANIMATED", "NO_STYLE", "Kind", "Styles", "declare_attributes", "inherited"]
@@ -37,8 +37,6 @@ _Priority = tuple[bool, bool, Layer, tuple[int, int, int], int]
 _Entry = tuple[_Priority, str]
 Kind = tuple[int, int]
 """What elements with the same longhands share: a sequence of declarations, and the custom properties that it uses."""
-_Pair = tuple[str, str, bool]
-"""A longhand, its value, and whether it is important."""
 _Inherited = TypeVar("_Inherited")
 
 
@@ -83,7 +81,7 @@ class Styles:
         self.states: list[tuple[str, str, str, frozenset[str]]] = []
         self.box_styles: dict[Element, dict[str, str]] = {}
         self.generated: dict[tuple[Element, str], tuple[tuple[Layer, tuple[int, int, int]], str]] = {}
-        self._declared: list[tuple[Sequence[_Pair], bool, Layer, tuple[int, int, int]]] = []
+        self._declared: list[tuple[Sequence[Declaration], bool, Layer, tuple[int, int, int]]] = []
         self._numbers: dict[Element, int] = {}
         self._sources: list[tuple[int, int]] = [(0, 0)]  # each is another one, and a source at its end
         self._longer: dict[tuple[int, int], int] = {}
@@ -165,17 +163,17 @@ class Styles:
     def apply(
         self,
         elements: Iterable[Element],
-        pairs: Sequence[_Pair],
+        declared: Sequence[Declaration],
         *,
         inline: bool = False,
         layer: Layer = UNLAYERED,
         specificity: tuple[int, int, int] = (0, 0, 0),
     ) -> None:
-        """Apply longhands to elements, unless a stronger one applies; see `pairs`."""
-        if not pairs:
+        """Apply declarations to elements, unless a stronger one applies."""
+        if not declared:
             return
         source, numbers = len(self._declared), self._numbers
-        self._declared.append((pairs, inline, layer, specificity))
+        self._declared.append((declared, inline, layer, specificity))
         before, after = -1, 0
         for element in elements:
             number = numbers.get(element, 0)
@@ -184,18 +182,6 @@ class Styles:
                 if after == len(self._sources):
                     self._sources.append((number, source))
             numbers[element] = after
-
-    def pairs(self, declared: Iterable[Declaration]) -> list[_Pair]:
-        """Return the longhands of declarations that are relevant; values that `var()` makes up keep their property."""
-        pairs: list[_Pair] = []
-        for name, value, important in declared:
-            if name == "all":
-                pairs = [pair for pair in pairs if pair[0].startswith("--") or pair[2] > important]
-            if name.startswith("--") or (_is_computed(value) and affects_visibility(name)):
-                pairs.append((name, value, important))
-            else:
-                pairs += [(longhand, part, important) for longhand, part in longhands(name, value)]
-        return pairs
 
     def note_state(self, selector: str, state: re.Match[str], declared: Iterable[Declaration]) -> None:
         """Record a rule that shows something in a state of an element, or hides it unless the element is in that state.
@@ -208,7 +194,7 @@ class Styles:
         after = selector[state.end() :]
         if not after and state[2] != "target":
             return
-        pairs = [pair for name, value, _ in declared for pair in longhands(name, value) if pair[0] in _REVEALERS]
+        pairs = [(name, value) for name, value, _ in declared if name in _REVEALERS and not _is_computed(value)]
         names = {name.removeprefix("max-") for name, value in pairs if may_hide(name, value) is bool(state[1])}
         if names:
             self.states.append((selector[: state.start()], state[2], after, frozenset(names)))
@@ -219,10 +205,12 @@ class Styles:
             merged = self._merged[number] = {}
             while number:  # from the last source to the first
                 number, source = self._sources[number]
-                pairs, inline, layer, specificity = self._declared[source]
+                declared, inline, layer, specificity = self._declared[source]
                 normal = False, inline, layer, specificity, source
-                for longhand, value, important in reversed(pairs):
+                for longhand, value, important in reversed(declared):
                     priority = (True, inline, tuple(map(neg, layer)), specificity, source) if important else normal
+                    if "all" in merged and priority <= merged["all"][0] and not longhand.startswith("--"):
+                        continue  # and those after it in the same rule are there already
                     if longhand not in merged or merged[longhand][0] < priority:
                         merged[longhand] = priority, value
         return merged
@@ -240,10 +228,7 @@ class Styles:
             if not self.incomplete or not any(part in style and may_hide(part, style[part]) for part in _FADES):
                 return style
             return {part: value for part, value in style.items() if part not in _FADES} | {ANIMATED: "unknown"}
-        ended, others = (
-            dict(pair for declared in self.keyframes[key].items() for pair in longhands(*declared))
-            for key in (name, name + OTHERS)
-        )
+        ended, others = dict(self.keyframes[name]), self.keyframes[name + OTHERS]
         if endless:  # what is shown from time to time is seen
             visible = {part for part in ended if part not in style or not may_hide(part, style[part])} - others.keys()
             ended = {part: value for part, value in ended.items() if part not in visible or not may_hide(part, value)}
@@ -292,7 +277,7 @@ def declare_attributes(element: Element, styles: Styles) -> None:
 
     def declare(elements: Iterable[Element], name: str, value: str) -> None:
         if value:
-            styles.apply(elements, [(name, value, False)], layer=DEFAULTS)
+            styles.apply(elements, [Declaration(name, value, important=False)], layer=DEFAULTS)
 
     if element.tag == "body":
         declare(element.select("a[href]:not([style*=color])"), "color", legacy_color(element.attr("link") or ""))

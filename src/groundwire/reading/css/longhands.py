@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
 from typing import Final
 
 from groundwire.reading.css.colors import color
@@ -96,31 +95,20 @@ def affects_visibility(name: str) -> bool:
     return name in _PROPERTIES or name in _ALIASES
 
 
-def longhands(name: str, value: str) -> tuple[tuple[str, str], ...]:
+def longhands(name: str, value: str) -> Iterator[tuple[str, str]]:
     """Expand a declaration to the longhands that affect visibility.
 
     Args:
         name: The property in lower case.
         value: Its value in lower case, with `var()` already resolved.
     """
-    return _longhands(name, value) if len(value) <= _MAX_CACHED else tuple(_split(name, value))
-
-
-@lru_cache(maxsize=4096)
-def _longhands(name: str, value: str) -> tuple[tuple[str, str], ...]:
-    return tuple(_split(name, value))
-
-
-def _split(name: str, value: str) -> Iterator[tuple[str, str]]:
     name = _ALIASES.get(name, name)
-    if not value:  # of an unset custom property
-        return
     if name in _LONGHANDS:
         if value in _CSS_WIDE_KEYWORDS or (valid := _VALID.get(name)) is None or valid(value):
             yield name, value
     elif (shorthand := _SHORTHANDS.get(name)) is not None:
         for longhand, part in shorthand(name, value):
-            yield from _split(longhand, part)
+            yield from longhands(longhand, part)
 
 
 def _box(name: str, value: str) -> Iterator[tuple[str, str]]:
@@ -210,4 +198,3 @@ def may_hide(name: str, value: str) -> bool:
 
 _PROPERTIES: Final = _LONGHANDS | frozenset(_SHORTHANDS) | {"content"}
 """The properties that affect visibility or meaning, but for their aliases."""
-_MAX_CACHED: Final = 80  # characters of a value that is likely to be repeated on other pages

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from groundwire.reading.css.at_rules import in_container, is_supported, on_screen
-from groundwire.reading.css.longhands import affects_visibility, may_hide
+from groundwire.reading.css.longhands import affects_visibility, longhands, may_hide
 from groundwire.reading.css.values import comma_parts
 
 __all__ = [
@@ -67,7 +67,7 @@ _IMPORTANT: Final = re.compile(r"(?<!\s)\s*!\s*important\s*\Z", re.IGNORECASE)
 
 
 class Declaration(NamedTuple):
-    """A property and its value, both in lower case unless case matters."""
+    """A longhand and its value in lower case, or a custom property, one with `var()`, or `content`, as written."""
 
     name: str
     value: str
@@ -183,27 +183,30 @@ def read_sheet(text: str, sheet: Sheet, split: Callable[[str], Sequence[str]] = 
 
 
 def _relevant(body: str) -> list[Declaration]:
-    """Return the declarations of a rule that may affect visibility."""
-    cached, direct = _relevant_declaration, _relevant_declaration.__wrapped__
-    return [row for part in body.split(";") if (row := cached(part) if len(part) <= _MAX_CACHED else direct(part))]
+    """Return what declarations of a rule may affect visibility."""
+    cached, direct = _longhands_of, _longhands_of.__wrapped__
+    return [row for part in body.split(";") for row in (cached(part) if len(part) <= _MAX_CACHED else direct(part))]
 
 
 @lru_cache(maxsize=4096)
-def _relevant_declaration(text: str) -> Declaration | None:
-    """Parse a declaration that may affect visibility; None for any other."""
+def _longhands_of(text: str) -> tuple[Declaration, ...]:
+    """Parse a declaration that may affect visibility; nothing for any other."""
     name, colon, value = text.partition(":")
     if "\\" in text:
         name, value = _unescape(name), _unescape(value)
     name, value = name.strip(), " ".join(value.split())
     is_custom = name.startswith("--") and colon != ""  # its value may be empty
-    if not is_custom and not (value and affects_visibility(name.lower())):
-        return None
+    name = name if is_custom else name.lower()
+    if not is_custom and not (value and affects_visibility(name)):
+        return ()
     if "env(" in value:  # a window without a notch
         value = _ENV.sub(lambda match: "0px" if "safe-area" in match[1] else (match[2] or "").strip(), value)
     value, important = _IMPORTANT.subn("", value) if "!" in value else (value, 0)
-    lowered, is_text = value.lower(), name.lower() == "content"  # not in the names of custom properties, or strings
-    value = value if "var(" in lowered or is_text else lowered
-    return Declaration(name if is_custom else name.lower(), value, bool(important)) if value or is_custom else None
+    lowered = value.lower()  # not in the names of custom properties, or strings
+    value = value if "var(" in lowered or name == "content" else lowered
+    if is_custom or "var(" in value or name == "content":
+        return (Declaration(name, value, bool(important)),)
+    return tuple(Declaration(longhand, part, bool(important)) for longhand, part in longhands(name, value))
 
 
 def _unescape(text: str) -> str:
@@ -293,5 +296,6 @@ def _close(block: _Block, sheet: Sheet) -> None:
     elif block.kind == "frame":
         frame, is_other = sheet.keyframes[block.selector], block.selector.endswith(OTHERS)
         for name, value, important in block.declared:
-            if not important and not (is_other and name in frame and may_hide(name, value)):
+            is_plain = not important and "var(" not in value and not name.startswith("--")
+            if is_plain and not (is_other and name in frame and may_hide(name, value)):
                 frame[name] = value

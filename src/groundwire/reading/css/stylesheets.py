@@ -19,7 +19,6 @@ from turbohtml.query import Matcher
 
 from groundwire.reading.css.at_rules import on_screen
 from groundwire.reading.css.cascade import Styles
-from groundwire.reading.css.longhands import longhands
 from groundwire.reading.css.parser import COMMENT, DEFAULTS, Sheet, StyleRule, declarations, read_sheet
 from groundwire.reading.css.values import OUT_OF_FLOW, comma_parts, nested_levels
 
@@ -118,7 +117,7 @@ def _read_sheets(tree: Document | DocumentFragment, styles: Styles, selectors: _
 
 def _apply_attributes(tree: Document | DocumentFragment, styles: Styles) -> None:
     for text, elements in _by_attribute(tree, "style").items():
-        styles.apply(elements, styles.pairs(declarations(text)), inline=True)
+        styles.apply(elements, declarations(text), inline=True)
 
 
 def _is_read(element: Element, tree: Node | None) -> bool:
@@ -345,9 +344,6 @@ class _OutOfSteps(Exception):
 def _apply(selectors: _Selectors, rules: list[StyleRule], styles: Styles, host: Element | None) -> None:
     """Apply the rules of a page, or of the shadow tree that an element has."""
     for rule in rules:
-        pairs = styles.pairs(rule.declarations)
-        if not pairs and not any(declared.name == "content" for declared in rule.declarations):
-            continue
         for selector in rule.selectors:
             if ":" in selector:
                 selector = _NOT_STATE.sub(_ANY_ELEMENT, selector).replace(":defined", _ANY_ELEMENT)
@@ -369,7 +365,7 @@ def _apply(selectors: _Selectors, rules: list[StyleRule], styles: Styles, host: 
                 styles.incomplete = True
                 return
             layer = (*DEFAULTS, *rule.layer) if elements == [host] else rule.layer  # the page's own rules are stronger
-            styles.apply(elements, pairs, layer=layer, specificity=specificity)
+            styles.apply(elements, rule.declarations, layer=layer, specificity=specificity)
 
 
 def _note_added(selectors: _Selectors, selector: str, rule: StyleRule, styles: Styles) -> None:
@@ -386,11 +382,10 @@ def _note_added(selectors: _Selectors, selector: str, rule: StyleRule, styles: S
         specificity = css_specificity(base)[0]
     except (SelectorSyntaxError, ValueError, RecursionError, _OutOfSteps):
         return
-    style = dict(pair for name, value, _ in rule.declarations for pair in longhands(name, value)) if shades else {}
     precedence = rule.layer, specificity
     for element in elements:
         if shades:
-            styles.box_styles.setdefault(element, {}).update(style)
+            styles.box_styles.setdefault(element, {}).update(values)
         key = element, selector.rpartition(":")[2]
         if content and styles.generated.get(key, (precedence,))[0] <= precedence:
             styles.generated[key] = precedence, content

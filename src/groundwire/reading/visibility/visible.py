@@ -17,7 +17,7 @@ from turbohtml import Document, Element, Text
 from turbohtml.query import escape_identifier
 
 from groundwire.reading.css.cascade import ANIMATED, Kind, Styles, declare_attributes, inherited
-from groundwire.reading.css.parser import DEFAULTS
+from groundwire.reading.css.parser import DEFAULTS, Declaration
 from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import read_styles
 from groundwire.reading.css.values import OUT_OF_FLOW, pixels, ratio
@@ -152,7 +152,7 @@ def _declare_defaults(
     document: Document, marked: Iterable[Element], styles: Styles, utilities: set[str]
 ) -> dict[Element, str]:
     """Declare what attributes and well-known classes hide; return which of the two, for the counts."""
-    none = (("display", "none", False),)
+    none = (Declaration("display", "none", important=False),)
     reasons: dict[Element, str] = {}
     attributes = [
         element
