@@ -282,10 +282,8 @@ def declare_attributes(element: Element, styles: Styles) -> None:
     if element.tag == "body":
         declare(element.select("a[href]:not([style*=color])"), "color", legacy_color(element.attr("link") or ""))
         declare((element,), "color", legacy_color(element.attr("text") or ""))
-    if element.tag == "font":
-        declare((element,), "color", legacy_color(element.attr("color") or ""))
-    else:
-        declare((element,), "background-color", legacy_color(element.attr("bgcolor") or ""))
+    name, attribute = ("color", "color") if element.tag == "font" else ("background-color", "bgcolor")
+    declare((element,), name, legacy_color(element.attr(attribute) or ""))
     declare((element,), "background-image", "image" if element.attr("background") else "")
 
 

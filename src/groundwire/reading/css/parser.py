@@ -171,8 +171,8 @@ def read_sheet(text: str, sheet: Sheet, split: Callable[[str], Sequence[str]] = 
             opened = _open(prelude.strip(), block, sheet, deep=len(stack) > _MAX_DEPTH)
             if opened.kind == "rule":
                 opened.selectors = split(opened.selector) if opened.selector else ()
-            is_foreign = opened.kind == "rule" and not opened.selectors
-            stack.append(_Block("skip") if is_foreign else opened)  # nor do the rules nested in it match
+                opened.kind = "rule" if opened.selectors else "skip"  # nor do the rules nested in it match
+            stack.append(opened)
         _end_statements(body, stack[-1], sheet)
         if len(stack) > 1:
             _close(stack.pop(), sheet)

@@ -118,7 +118,6 @@ class _Contrast:
         self._covered = covered
         self.filled: bool = any("text-fill-color" in style for style in color_styles.values())
         """Whether any text has a color that is not its `color`."""
-        self._edged = any("text-shadow" in style or "text-stroke" in style for style in color_styles.values())
 
     def _behind(self, element: Element) -> Color | None:
         """Return the background color of an element's text; None if unknown."""
@@ -215,7 +214,7 @@ class _Contrast:
                 return False
         elif self._shines_through(element):
             return False
-        return not (self._edged and self._has_edges(element, back or self._behind(element)))
+        return not self._has_edges(element, back or self._behind(element))
 
     def _is_altered(self, element: Element) -> bool:
         """Return whether a filter or a blend mode changes the colors after the text is painted."""

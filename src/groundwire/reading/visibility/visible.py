@@ -18,7 +18,6 @@ from turbohtml.query import escape_identifier
 
 from groundwire.reading.css.cascade import ANIMATED, Kind, Styles, declare_attributes, inherited
 from groundwire.reading.css.parser import DEFAULTS, Declaration
-from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import read_styles
 from groundwire.reading.css.values import OUT_OF_FLOW, pixels, ratio
 from groundwire.reading.html.math import is_formula, write_out_drawings
@@ -29,6 +28,7 @@ from groundwire.reading.visibility.hidden_styles import (
     BLOCKS,
     FAINT,
     INHERITED,
+    PLAIN,
     TINY_BOX,
     Look,
     box_hidden,
@@ -38,6 +38,7 @@ from groundwire.reading.visibility.hidden_styles import (
     is_far,
     is_shown_by,
     look_of,
+    measure_fonts,
 )
 from groundwire.reading.visibility.text_contrast import COLORED, unreadable
 from groundwire.reading.visibility.unrendered import (
@@ -54,7 +55,6 @@ from groundwire.reading.visibility.unrendered import (
 __all__ = ["Removed", "drop_unseen"]
 
 _POSITIONED: Final = OUT_OF_FLOW | {"relative", "sticky"}
-_FIXED: Final = frozenset({"fixed"})
 _FADE_INS: Final = frozenset({"opacity", "visibility", "transform", "position", "clip", "filter"})
 """Properties that scripts reset when a part scrolls into view; `display` needs a click."""
 
@@ -199,13 +199,14 @@ def _judge(
             return True
         return alive and (is_marked(element) if reason in _FADE_INS else reason == "display" and is_cloaked(element))
 
-    looks_by_kind: dict[tuple[str, Kind], Look | None] = {}
+    looks_by_kind: dict[tuple[str, Kind], Look] = {}
     looks: list[tuple[Element, str, Look]] = []
     for element, kind, style in styles.rows:
         tag = _box_of(element, styles)
-        if (tag, kind) not in looks_by_kind:
-            looks_by_kind[tag, kind] = look_of(tag, style, incomplete=styles.incomplete)
-        if (look := looks_by_kind[tag, kind]) is not None:
+        look = looks_by_kind.get((tag, kind))
+        if look is None:
+            look = looks_by_kind[tag, kind] = look_of(tag, style, incomplete=styles.incomplete)
+        if look is not PLAIN:
             looks.append((element, tag, look))
     faint = {element: look.opacity for element, _, look in looks if look.opacity is not None}
     moved = {element: look.moved for element, _, look in looks if look.moved is not None}
@@ -239,10 +240,20 @@ def _judge(
 
 
 def _is_shown_after_all(element: Element, tag: str, reason: str, styles: Styles) -> bool:
-    """Return whether an element is no less visible for what seems to hide it."""
+    """Return whether an element is no less visible for what seems to hide it.
+
+    The box around it may give it a height or, in a row that it grows in, a width.
+    """
     if reason == "clip" and tag == "mjx-assistive-mml":  # MathJax draws the same formula by generated content
         return is_formula(" ".join(element.stripped_strings))
-    return reason in {"contain", "size"} and _is_stretched(element, reason, styles)
+    around = styles.get(element.parent) if isinstance(element.parent, Element) else {}
+    style, display = styles.get(element), around.get("display", "")
+    if reason == "contain":
+        return "flex" in display or "grid" in display
+    if reason != "size" or "flex" not in display or not ratio(style.get("flex-grow", "0")):
+        return False
+    size = "height" if "flex-direction" in around else "width"
+    return style.get("max-width", "none") == "none" and not box_hidden({k: v for k, v in style.items() if k != size})
 
 
 def _moved_frame(
@@ -264,21 +275,6 @@ def _box_of(element: Element, styles: Styles) -> str:
         display = styles.get(element.parent).get("display", "") if isinstance(element.parent, Element) else ""
         return "div" if "flex" in display or "grid" in display else tag
     return tag
-
-
-def _is_stretched(element: Element, reason: str, styles: Styles) -> bool:
-    """Return whether the box around an element may give it a height, or in a row that it grows in, a width."""
-    around = styles.get(element.parent) if isinstance(element.parent, Element) else {}
-    style, display = styles.get(element), around.get("display", "")
-    if reason == "contain":
-        return "flex" in display or "grid" in display
-    grows = "flex" in display and bool(ratio(style.get("flex-grow", "0")))
-    size = "height" if "flex-direction" in around else "width"
-    return (
-        grows
-        and style.get("max-width", "none") == "none"
-        and not box_hidden({k: v for k, v in style.items() if k != size})
-    )
 
 
 def _flattened(element: Element, styles: Styles) -> Iterator[Element]:
@@ -305,7 +301,7 @@ def _let_out(reasons: Mapping[Element, str], near: set[Element], styles: Styles)
             style = styles.get(element)
             is_holder = style.get("position", "static") != "static"
             padded = (pixels(style.get("padding-top", ""), 500.0) or 0.0) > TINY_BOX
-            free = _FIXED if is_holder and not padded else OUT_OF_FLOW
+            free = {"fixed"} if is_holder and not padded else OUT_OF_FLOW
             visible = [node for node in inside if styles.get(node).get("position") in free and node not in reasons]
         for node in list(topmost(visible)):
             element.insert_before(node.extract())
