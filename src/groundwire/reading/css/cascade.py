@@ -7,7 +7,7 @@ Standard for attributes such as `bgcolor` and `<font color>`.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from operator import neg
 from types import MappingProxyType
@@ -100,14 +100,11 @@ class Styles:
         """
         return [(element, *self._kind_and_style(element, number)) for element, number in self._numbers.items()]
 
-    def where(self, is_meant: Callable[[Mapping[str, str]], bool]) -> Iterator[tuple[Element, Mapping[str, str]]]:
-        """Yield the elements whose longhands are meant, and these; most elements share a few, which are judged once."""
-        verdicts: dict[Kind, bool] = {}
-        for element, kind, style in self.rows:
-            if kind not in verdicts:
-                verdicts[kind] = is_meant(style)
-            if verdicts[kind]:
-                yield element, style
+    def where(self, is_meant: Callable[[Mapping[str, str]], bool]) -> list[tuple[Element, Mapping[str, str]]]:
+        """Return the elements whose longhands are meant, and these; those that elements share are judged once."""
+        rows = self.rows
+        kinds = {kind for kind, style in self._styles.items() if is_meant(style)}
+        return [(element, style) for element, kind, style in rows if kind in kinds] if kinds else []
 
     def get(self, element: Element) -> Mapping[str, str]:
         """Return an element's longhands after its animations, with custom properties resolved."""
@@ -303,13 +300,10 @@ def inherited(
     """
     path: list[Element] = []
     node: object = element
-    while isinstance(node, Element):
-        if node in known:
-            initial = known[node]
-            break
+    while isinstance(node, Element) and node not in known:
         path.append(node)
         node = node.parent
-    value = initial
+    value = known[node] if isinstance(node, Element) else initial
     for inner in reversed(path):
         value = known[inner] = value_of(inner, value)
     return value

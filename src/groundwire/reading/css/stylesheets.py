@@ -102,8 +102,10 @@ def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: i
 
 def _read_sheets(tree: Document | DocumentFragment, styles: Styles, selectors: _Selectors) -> tuple[Sheet, bool]:
     """Return the rules of all style sheets in a tree, and whether all are empty."""
+    links = [link for link in tree.find_all("link") if "stylesheet" in (link.attr("rel") or "").lower().split()]
+    in_order = any((link.attr("href") or "").lstrip()[:5].lower() == "data:" for link in links)
     sheet, room, is_empty = Sheet(), _MAX_SHEETS, True
-    for element in tree.select(_SHEETS):
+    for element in tree.select(_SHEETS) if in_order else [*tree.find_all("style"), *links]:
         text, missing = _text_of(element)
         is_empty, is_blank = is_empty and not text, not text.strip()
         styles.incomplete = styles.incomplete or missing or (is_blank and styles.scripted) or len(text) > room

@@ -162,6 +162,8 @@ class _Contrast:
         return self._painted(self._color_styles.get(element, NO_STYLE), element.tag)
 
     def _painted(self, style: Mapping[str, str], tag: str) -> Color | None:
+        if not style and tag not in _CONTROLS and tag != "mark":
+            return _CLEAR
         if "inset" in style.get("box-shadow", ""):
             return None
         if style.get("background-clip") == "text":
