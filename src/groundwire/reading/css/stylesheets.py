@@ -57,8 +57,8 @@ _ESCAPED: Final = re.compile(r"[.#](?:[a-zA-Z0-9_\x80-\U0010ffff-]|\\.)+")
 _OPAQUE: Final = re.compile(r"\\[0-9a-fA-F\s\\]|(?<!\\)[(\[]")
 """What escaped names are not looked up beside: escapes of numbers and of escapes, and brackets without one."""
 _ATTRIBUTE: Final = re.compile(r"\[(?:[^\[\]\"']|\"[^\"]*+\"|'[^']*+')*+\]")
-_ATTRIBUTE_NAME: Final = re.compile(r"(?<![^\\]\\)\[\s*((?:[\w-]+(?=\s*(?:[\]~^$*=]|\|=)))?)")
-"""The name of an attribute in a selector; empty if it is written in another way, such as with escapes."""
+_SEARCHED: Final = re.compile(r"(?<![^\\]\\)\[([^\[\]=\"']*)=")
+"""What precedes the value of an attribute in a selector: its name, and the sign of how it is searched."""
 _BRACKETS: Final = re.compile(r"\([^()]*+\)")
 _MAX_BRACKETS: Final = 20  # brackets within brackets
 _COMBINED: Final = re.compile(r"[\s>+~]")
@@ -315,8 +315,8 @@ class _Selectors:
 
     def _searched(self, selector: str) -> int:
         """Return how many characters of a selector's attributes may be searched for an element and those around it."""
-        names = [name.lower() for name in _ATTRIBUTE_NAME.findall(selector)]
-        if "" in names:  # it may be any
+        names = [name.rstrip("~^$*| \t\n").rpartition("|")[2].strip().lower() for name in _SEARCHED.findall(selector)]
+        if any("\\" in name for name in names):  # it may be any
             names = list({name for element in self._tree.iter_elements() for name in element.attrs})
         return sum(map(self._length, names))
 
