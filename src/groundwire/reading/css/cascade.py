@@ -126,7 +126,7 @@ class Styles:
         for name, value in values.items():
             if _is_computed(value):
                 resolved = self._resolve(element, value)
-                style.update(longhands(name, resolved))
+                style.update(longhands(name, resolved) if resolved else ())
                 if not resolved and name in _PAINTS and (self.incomplete or self.scripted):
                     style["background-image"] = "image"  # unknown: its colors may be set elsewhere
             else:

@@ -33,15 +33,15 @@ __all__ = [
     "INHERITED",
     "PLAIN",
     "TINY_BOX",
-    "Look",
+    "StyleEffect",
     "box_hidden",
+    "effect_of",
     "has_no_rows",
     "hidden_by",
     "hiding_classes",
     "is_boxed",
     "is_far",
     "is_shown_by",
-    "look_of",
     "measure_fonts",
 ]
 
@@ -92,7 +92,7 @@ _MOVES: Final = frozenset(
 _RELATIVE_LENGTH: Final = re.compile(rf"({NUMBER})(?:%|[sld]?v[wh])")
 
 
-class Look(NamedTuple):
+class StyleEffect(NamedTuple):
     """The effect of a style on an element."""
 
     reason: str = ""
@@ -107,11 +107,11 @@ class Look(NamedTuple):
     """How many pixels it is moved right and down; None if it is where the one around it is."""
 
 
-PLAIN: Final = Look()
+PLAIN: Final = StyleEffect()
 """The effect of a style that hides and moves nothing."""
 
 
-def look_of(tag: str, style: Mapping[str, str], *, incomplete: bool) -> Look:
+def effect_of(tag: str, style: Mapping[str, str], *, incomplete: bool) -> StyleEffect:
     """Return the effect of a style, as far as it does not depend on the element's position.
 
     Args:
@@ -125,14 +125,14 @@ def look_of(tag: str, style: Mapping[str, str], *, incomplete: bool) -> Look:
     reason = hidden_by(tag, style, boxed=boxed) or (ANIMATED if ANIMATED in style else "")
     opacity = None if reason or "opacity" not in style else ratio(style["opacity"])
     pairs = [(name, _text_hidden(name, style[name], boxed=boxed)) for name in INHERITED if name in style]
-    look = Look(
+    effect = StyleEffect(
         reason,
         opacity if opacity is not None and opacity < 0.5 and style.get("display") != "contents" else None,
         tuple((name, state) for name, state in pairs if state is not None),
         has_no_rows(style) or (boxed and _is_flattened(style)),
         _offset(style, boxed=boxed),
     )
-    return PLAIN if look == PLAIN else look
+    return PLAIN if effect == PLAIN else effect
 
 
 def is_boxed(tag: str, style: Mapping[str, str]) -> bool:

@@ -1,4 +1,4 @@
-"""Removal of everything that a person who looks at the page could not see.
+"""Removal of everything that a person who effects at the page could not see.
 
 That is: what a browser does not render, what its style hides, and what only programs read. Visible facts are never
 lost: closed `details` are a click away, white on dark is readable, and a page that hides its main part until a script
@@ -30,14 +30,14 @@ from groundwire.reading.visibility.hidden_styles import (
     INHERITED,
     PLAIN,
     TINY_BOX,
-    Look,
+    StyleEffect,
     box_hidden,
+    effect_of,
     has_no_rows,
     hiding_classes,
     is_boxed,
     is_far,
     is_shown_by,
-    look_of,
     measure_fonts,
 )
 from groundwire.reading.visibility.text_contrast import COLORED, unreadable
@@ -199,19 +199,19 @@ def _judge(
             return True
         return alive and (is_marked(element) if reason in _FADE_INS else reason == "display" and is_cloaked(element))
 
-    looks_by_kind: dict[tuple[str, Kind], Look] = {}
-    looks: list[tuple[Element, str, Look]] = []
+    effects_by_kind: dict[tuple[str, Kind], StyleEffect] = {}
+    effects: list[tuple[Element, str, StyleEffect]] = []
     for element, kind, style in styles.rows:
         tag = _box_of(element, styles)
-        look = looks_by_kind.get((tag, kind))
-        if look is None:
-            look = looks_by_kind[tag, kind] = look_of(tag, style, incomplete=styles.incomplete)
-        if look is not PLAIN:
-            looks.append((element, tag, look))
-    faint = {element: look.opacity for element, _, look in looks if look.opacity is not None}
-    moved = {element: look.moved for element, _, look in looks if look.moved is not None}
+        effect = effects_by_kind.get((tag, kind))
+        if effect is None:
+            effect = effects_by_kind[tag, kind] = effect_of(tag, style, incomplete=styles.incomplete)
+        if effect is not PLAIN:
+            effects.append((element, tag, effect))
+    faint = {element: effect.opacity for element, _, effect in effects if effect.opacity is not None}
+    moved = {element: effect.moved for element, _, effect in effects if effect.moved is not None}
     opacities: dict[Element, float] = {}
-    for element, tag, (reason, opacity, states, flat, _) in looks:
+    for element, tag, (reason, opacity, states, flat, _) in effects:
         if opacity is not None:
             opacity = inherited(element, opacities, 1.0, lambda inner, around: around * faint.get(inner, 1.0))
             reason = "opacity" if opacity <= FAINT else ""
