@@ -118,7 +118,8 @@ def drop_unrendered(document: Document) -> Counter[str]:
     and texts.
     """
     candidates = _unrendered(document)
-    counts = Counter({"element": sum(map(_hides_text, candidates))})
+    unseen = (node for node in candidates if node.tag in _NEVER_SHOWN or node.tag == "annotation-xml")
+    counts = Counter({"element": sum(node.text.strip() != "" and not _shows_fallback(node) for node in unseen)})
     sources: list[tuple[Element, Element]] = []
     for element in candidates:
         tag = element.tag
@@ -154,12 +155,6 @@ def _unrendered(document: Document) -> list[Element]:
                     candidates.extend([child for child in action if isinstance(child, Element)][1:])
                 candidates.extend(outer.iter_elements(tags))
     return candidates
-
-
-def _hides_text(element: Element) -> bool:
-    """Return whether a removed element contains text for readers."""
-    may_be_text = element.tag in _NEVER_SHOWN or element.tag == "annotation-xml"
-    return may_be_text and not _shows_fallback(element) and bool(element.text.strip())
 
 
 def _shows_fallback(element: Element) -> bool:
