@@ -109,9 +109,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
     CSS: """
         reading.css.parser: declarations
         reading.css.at_rules: in_container is_supported on_screen
-        reading.css.cascade: is_computed
         reading.css.colors: color legacy_color
-        reading.css.rendered_size: may_be_tiny
         reading.css.values: arguments comma_parts fraction nested_levels pixels radians ratio
     """,
     CUES: """
@@ -519,7 +517,6 @@ BOUNDED: Final[Mapping[str, str]] = {
     "reading.documents.pdf.words.is_entry": "looks at no more than 41 characters",
     "reading.passages.view.unpack_view": "part of view_in_worker",
     "reading.site_links.site_links_in_worker": "read_site_links in another process",
-    "reading.visibility.hidden_styles.text_hidden": "one of the declarations that read_styles reads",
 }
 """Functions without a count of their own, and why."""
 

@@ -26,7 +26,7 @@ _GROUP: Final = re.compile(r"(?<![\w-])(selector|font-[a-z]+|)\(((?:[\w-]\((?:[^
 _VERDICTS: Final[Mapping[str, bool | None]] = {"1": True, "0": False, "?": None}
 _LOGIC: Final = frozenset({"and", "or", "not", *_VERDICTS})
 _TYPE: Final = re.compile(r"(?:(not|only)\s+)?(?!not\b|only\b)([a-z-]+)(?:\s+and\s+|$)")
-_FEATURE: Final = re.compile(r"([a-z0-9-]+)\s*(?::\s*(.*))?")
+_FEATURE: Final = re.compile(r"(?:-webkit-)?(min-|max-|)(?:device-)?([a-z0-9-]+)\s*(?::\s*(.*))?")
 _RANGE: Final = re.compile(
     r"(?:([\w.+/-]+)\s*([<>]=?)\s*)?((?:device-)?(?:width|height)|(?:inline|block)-size|aspect-ratio|resolution)"
     r"\s*(?:([<>]=?|=)\s*([\w.+/-]+))?"
@@ -37,7 +37,7 @@ _COMPARISONS: Final[Mapping[str, Callable[[float, float], bool]]] = {
 }  # fmt: skip
 _SIZES: Final[Mapping[str, float]] = {
     "width": SCREEN_WIDTH, "height": SCREEN_HEIGHT, "inline-size": SCREEN_WIDTH, "block-size": SCREEN_HEIGHT,
-    "aspect-ratio": SCREEN_WIDTH / SCREEN_HEIGHT, "resolution": 1.0, "-webkit-device-pixel-ratio": 1.0,
+    "aspect-ratio": SCREEN_WIDTH / SCREEN_HEIGHT, "resolution": 1.0, "pixel-ratio": 1.0,
 }  # fmt: skip
 _RATIO: Final = re.compile(r"(\d+(?:\.\d+)?)\s*(?:/\s*(\d*[1-9]\d*)|dppx|x)?")
 _CONTAINER_NAME: Final = re.compile(r"\A(?!not\b)[\w-]+ (?=[(n])", re.IGNORECASE)
@@ -46,16 +46,15 @@ _MAX_DEPTH: Final = 12
 _MAX_CACHED: Final = 120  # characters of a query that is likely to be repeated on other pages
 _FOREIGN_PREFIXES: Final = ("-ms-", "-moz-", "-o-", "-khtml-", "-apple-")
 """Prefixes of properties and values of other browsers only."""
-_DESKTOP_FEATURES: Final = frozenset(
-    {
-        ("prefers-color-scheme", "light"), ("prefers-reduced-motion", "no-preference"), ("orientation", "landscape"),
-        ("hover", "hover"), ("any-hover", "hover"), ("pointer", "fine"), ("any-pointer", "fine"), ("hover", ""),
-        ("pointer", ""), ("color", ""), ("width", ""), ("height", ""), ("scripting", "enabled"), ("scripting", ""),
-        ("update", "fast"), ("grid", "0"), ("display-mode", "browser"), ("prefers-contrast", "no-preference"),
-        ("forced-colors", "none"), ("prefers-reduced-transparency", "no-preference"),
-        ("color-gamut", "srgb"), ("dynamic-range", "standard"), ("monochrome", "0"),
-    }
-)  # fmt: skip
+_DESKTOP_FEATURES: Final[Mapping[str, tuple[str, ...]]] = {
+    "prefers-color-scheme": ("light",), "prefers-reduced-motion": ("no-preference",), "orientation": ("landscape",),
+    "hover": ("hover", ""), "any-hover": ("hover",), "pointer": ("fine", ""), "any-pointer": ("fine",), "color": ("",),
+    "width": ("",), "height": ("",), "scripting": ("enabled", ""), "update": ("fast",), "grid": ("0",),
+    "display-mode": ("browser",), "prefers-contrast": ("no-preference",), "forced-colors": ("none",),
+    "prefers-reduced-transparency": ("no-preference",), "color-gamut": ("srgb",), "dynamic-range": ("standard",),
+    "monochrome": ("0",),
+}  # fmt: skip
+"""The values of media features that a desktop screen has; an empty one if it has the feature."""
 
 
 def on_screen(query: str) -> bool:
@@ -123,31 +122,18 @@ def _combined(text: str) -> bool | None:
 
 
 def _feature(text: str) -> bool | None:
-    """Evaluate a media feature for a desktop screen."""
-    if (sized := _size(text)) is not None:
-        return sized
-    match = _FEATURE.fullmatch(text)
-    if match is None:
-        return None
-    pair = (match[1], (match[2] or "").strip())
-    if pair in _DESKTOP_FEATURES:
-        return True
-    return False if match[1] in {name for name, _ in _DESKTOP_FEATURES} else None
-
-
-def _size(text: str) -> bool | None:
-    """Evaluate a width, a height, or a ratio; None if it is none."""
-    if (match := _FEATURE.fullmatch(text)) and match[2]:
-        name = match[1].replace("-webkit-min-", "min--webkit-").replace("-webkit-max-", "max--webkit-")
-        bound = name[:4] if name[:4] in {"min-", "max-"} else ""
-        size = _SIZES.get(name.removeprefix(bound).removeprefix("device-"))
-        return _compare(size, bound, _number(match[2].strip()))
+    """Evaluate a media feature for a desktop screen; None if it is unknown."""
     if (match := _RANGE.fullmatch(text)) and (match[2] or match[4]):
         size = _SIZES[match[3].removeprefix("device-")]
         verdicts = [_compare(_number(match[1]), match[2], size)] if match[2] else []
         verdicts += [_compare(size, match[4], _number(match[5]))] if match[4] else []
         return None if None in verdicts else all(verdicts)
-    return None
+    if (match := _FEATURE.fullmatch(text)) is None:
+        return None
+    bound, name, value = match[1], match[2], (match[3] or "").strip()
+    if value and name in _SIZES:
+        return _compare(_SIZES[name], bound, _number(value))
+    return value in _DESKTOP_FEATURES[name] if name in _DESKTOP_FEATURES and not bound else None
 
 
 def _number(value: str) -> float | None:
@@ -176,4 +162,4 @@ def _supports(text: str) -> bool | None:
         return True
     if name.startswith(_FOREIGN_PREFIXES) or value.startswith(_FOREIGN_PREFIXES):
         return False
-    return bool(longhands(name, value)) if affects_visibility(name) else None
+    return any(longhands(name, value)) if affects_visibility(name) else None

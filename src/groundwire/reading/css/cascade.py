@@ -7,18 +7,19 @@ Standard for attributes such as `bgcolor` and `<font color>`.
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property
 from operator import neg
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 from turbohtml import Element
 
 from groundwire.reading.css.colors import legacy_color
-from groundwire.reading.css.longhands import affects_visibility, longhands, may_hide
-from groundwire.reading.css.parser import DEFAULTS, OTHERS, UNLAYERED, Declaration, Layer, declarations
+from groundwire.reading.css.longhands import longhands, may_hide
+from groundwire.reading.css.parser import DEFAULTS, OTHERS, UNLAYERED, Declaration, Layer
 
-__all__ = ["ANIMATED", "NO_STYLE", "Kind", "Row", "Styles", "declare_attributes", "is_computed", "unknown_path"]
+__all__ = ["ANIMATED", "NO_STYLE", "Kind", "Styles", "declare_attributes", "inherited"]
 
 NO_STYLE: Final[Mapping[str, str]] = MappingProxyType({})
 """The longhands of an element without any."""
@@ -34,21 +35,18 @@ _UNSET_WORDS: Final = frozenset({"initial", "unset", "revert", "revert-layer", "
 
 _Priority = tuple[bool, bool, Layer, tuple[int, int, int], int]
 _Entry = tuple[_Priority, str]
-Kind = int | tuple[int, int]
-"""What elements with the same longhands share: a sequence of declarations, also with custom properties."""
-Row = tuple[Element, Kind, Mapping[str, str]]
-"""An element, what it shares with those of the same longhands, and these."""
-_Pair = tuple[str, str, bool]
-"""A longhand, its value, and whether it is important."""
+Kind = tuple[int, int]
+"""What elements with the same longhands share: a sequence of declarations, and the custom properties that it uses."""
+_Inherited = TypeVar("_Inherited")
 
 
 class _Sequence(NamedTuple):
     """What a sequence of sources declares."""
 
-    values: Mapping[str, str]
+    values: dict[str, str]
     """The longhands, without custom properties."""
-    style: Mapping[str, str] | None
-    """The same after animations; None if custom properties are involved."""
+    computed: bool
+    """Whether some of their values use custom properties."""
     declares: bool
     """Whether it may have custom properties."""
 
@@ -73,126 +71,114 @@ class Styles:
         generated: What `content` is for the sides of elements, `before` or `after`, with its precedence.
     """
 
-    def __init__(self, *, keyframes: dict[str, dict[str, str]], incomplete: bool, page_classes: set[str]) -> None:
-        self.keyframes = keyframes
+    def __init__(self, *, scripted: bool) -> None:
+        self.keyframes: dict[str, dict[str, str]] = {}
         self.initial: Mapping[str, str] = NO_STYLE
-        self.incomplete = incomplete
-        self.scripted = False
+        self.incomplete = self.without_sheets = False
+        self.scripted = scripted
         self.sheet_names: set[str] = set()
-        self.page_classes = page_classes
-        self.without_sheets = False
+        self.page_classes: set[str] = set()
         self.states: list[tuple[str, str, str, frozenset[str]]] = []
         self.box_styles: dict[Element, dict[str, str]] = {}
         self.generated: dict[tuple[Element, str], tuple[tuple[Layer, tuple[int, int, int]], str]] = {}
-        self._rows: list[tuple[Sequence[_Pair], bool, Layer, tuple[int, int, int]]] = []
+        self._declared: list[tuple[Sequence[Declaration], bool, Layer, tuple[int, int, int]]] = []
         self._numbers: dict[Element, int] = {}
         self._sources: list[tuple[int, int]] = [(0, 0)]  # each is another one, and a source at its end
         self._longer: dict[tuple[int, int], int] = {}
         self._merged: dict[int, dict[str, _Entry]] = {}
         self._sequences: dict[int, _Sequence] = {}
-        self._own: dict[Kind, dict[str, str]] = {}
+        self._styles: dict[Kind, Mapping[str, str]] = {}
         self._scopes: dict[Element, int] = {}
         self._inner: dict[tuple[int, int], int] = {}
         self._custom: dict[str, dict[Element, str | None]] = {}
 
-    def __len__(self) -> int:
-        return len(self._numbers)
+    @cached_property
+    def rows(self) -> list[tuple[Element, Kind, Mapping[str, str]]]:
+        """The elements with declarations, each with a key that those of the same longhands share, and these.
 
-    def items(self) -> Iterator[Row]:
-        """Yield the elements with declarations, each with a key that those of the same longhands share, and these."""
-        for element, number in self._numbers.items():
-            style = self._sequence(number).style
-            if style is None:
-                yield element, (number, self._scope(element)), self.get(element)
-            else:
-                yield element, number, style
+        For when everything is applied.
+        """
+        return [(element, *self._kind_and_style(element, number)) for element, number in self._numbers.items()]
+
+    def where(self, is_meant: Callable[[Mapping[str, str]], bool]) -> list[tuple[Element, Mapping[str, str]]]:
+        """Return the elements whose longhands are meant, and these; those that elements share are judged once."""
+        rows = self.rows
+        kinds = {kind for kind, style in self._styles.items() if is_meant(style)}
+        return [(element, style) for element, kind, style in rows if kind in kinds] if kinds else []
 
     def get(self, element: Element) -> Mapping[str, str]:
         """Return an element's longhands after its animations, with custom properties resolved."""
         number = self._numbers.get(element)
-        if number is None:
-            return NO_STYLE
-        sequence = self._sequence(number)
-        if sequence.style is not None:
-            return sequence.style
-        kind = number, self._scope(element)
-        if kind not in self._own:
-            style: dict[str, str] = {}
-            for name, value in sequence.values.items():
-                if is_computed(value):
-                    resolved = self._resolve(element, value)
-                    style.update(longhands(name, resolved))
-                    if not resolved and name in _PAINTS and (self.incomplete or self.scripted):
-                        style["background-image"] = "image"  # unknown: its colors may be set elsewhere
-                else:
-                    style[name] = value
-            self._own[kind] = self._after_animation(style)
-        return self._own[kind]
+        return NO_STYLE if number is None else self._kind_and_style(element, number)[1]
+
+    def _kind_and_style(self, element: Element, number: int) -> tuple[Kind, Mapping[str, str]]:
+        sequence = self._sequences.get(number) or self._sequence(number)
+        kind = number, self._scope(element) if sequence.computed else 0
+        style = self._styles.get(kind)
+        if style is None:
+            values = self._resolved(element, sequence.values) if sequence.computed else sequence.values
+            style = self._styles[kind] = self._after_animation(values)
+        return kind, style
+
+    def _resolved(self, element: Element, values: Mapping[str, str]) -> dict[str, str]:
+        """Return longhands with an element's custom properties in their values."""
+        style: dict[str, str] = {}
+        for name, value in values.items():
+            if _is_computed(value):
+                resolved = self._resolve(element, value)
+                style.update(longhands(name, resolved) if resolved else ())
+                if not resolved and name in _PAINTS and (self.incomplete or self.scripted):
+                    style["background-image"] = "image"  # unknown: its colors may be set elsewhere
+            else:
+                style[name] = value
+        return style
 
     def _sequence(self, number: int) -> _Sequence:
         """Return what a sequence of sources declares."""
-        sequence = self._sequences.get(number)
-        if sequence is None:
-            merged = self._merge(number)
-            values = {name: value for name, (_, value) in _in_force(merged).items() if not name.startswith("--")}
-            style = None if any(map(is_computed, values.values())) else self._after_animation(values)
-            sequence = self._sequences[number] = _Sequence(values, style, len(values) < len(merged))
+        merged = self._merge(number)
+        reset = merged["all"][0] if "all" in merged else None
+        values = {
+            name: value
+            for name, (priority, value) in merged.items()
+            if not name.startswith("--") and (reset is None or priority >= reset)
+        }
+        computed = any(map(_is_computed, values.values()))
+        sequence = self._sequences[number] = _Sequence(values, computed, len(values) < len(merged))
         return sequence
 
     def _scope(self, element: Element) -> int:
         """Return the number of an element's custom properties: those of its parent, unless it declares some itself."""
-        scopes = self._scopes
-        above, path = unknown_path(element, scopes)
-        scope = scopes[above] if above is not None else 0
-        for inner in path:
-            number = self._numbers.get(inner, 0)
-            if number and self._sequence(number).declares:
-                scope = self._inner.setdefault((scope, number), len(self._inner) + 1)
-            scopes[inner] = scope
-        return scope
 
-    def declare(
-        self, elements: Iterable[Element], declared: Iterable[Declaration], *, layer: Layer = UNLAYERED
-    ) -> None:
-        """Apply declarations to elements, unless a stronger one applies."""
-        if pairs := self.pairs(declared):
-            self.apply(elements, pairs, layer=layer)
+        def scope_of(inner: Element, around: int) -> int:
+            number = self._numbers.get(inner, 0)
+            if number and (self._sequences.get(number) or self._sequence(number)).declares:
+                return self._inner.setdefault((around, number), len(self._inner) + 1)
+            return around
+
+        return inherited(element, self._scopes, 0, scope_of)
 
     def apply(
         self,
         elements: Iterable[Element],
-        pairs: Sequence[_Pair],
+        declared: Sequence[Declaration],
         *,
         inline: bool = False,
         layer: Layer = UNLAYERED,
         specificity: tuple[int, int, int] = (0, 0, 0),
     ) -> None:
-        """Apply longhands to elements; see `pairs` and `declare`."""
-        source, numbers = len(self._rows), self._numbers
-        self._rows.append((pairs, inline, layer, specificity))
+        """Apply declarations to elements, unless a stronger one applies."""
+        if not declared:
+            return
+        source, numbers = len(self._declared), self._numbers
+        self._declared.append((declared, inline, layer, specificity))
         before, after = -1, 0
         for element in elements:
             number = numbers.get(element, 0)
             if number != before:
-                before, after = number, self._extended(number, source)
+                before, after = number, self._longer.setdefault((number, source), len(self._sources))
+                if after == len(self._sources):
+                    self._sources.append((number, source))
             numbers[element] = after
-
-    def pairs(self, declared: Iterable[Declaration]) -> list[_Pair]:
-        """Return the longhands of declarations that are relevant; values that `var()` makes up keep their property."""
-        pairs: list[_Pair] = []
-        for name, value, important in declared:
-            if name == "all":
-                pairs = [pair for pair in pairs if pair[0].startswith("--") or pair[2] > important]
-            if name.startswith("--") or (is_computed(value) and affects_visibility(name)):
-                pairs.append((name, value, important))
-            else:
-                pairs += [(longhand, part, important) for longhand, part in longhands(name, value)]
-        return pairs
-
-    def apply_inline(self, elements: Iterable[Element], text: str) -> None:
-        """Apply the declarations of a `style` attribute to the elements that have it."""
-        if pairs := self.pairs(declarations(text)):
-            self.apply(elements, pairs, inline=True)
 
     def note_state(self, selector: str, state: re.Match[str], declared: Iterable[Declaration]) -> None:
         """Record a rule that shows something in a state of an element, or hides it unless the element is in that state.
@@ -205,18 +191,10 @@ class Styles:
         after = selector[state.end() :]
         if not after and state[2] != "target":
             return
-        pairs = [pair for name, value, _ in declared for pair in longhands(name, value) if pair[0] in _REVEALERS]
+        pairs = [(name, value) for name, value, _ in declared if name in _REVEALERS and not _is_computed(value)]
         names = {name.removeprefix("max-") for name, value in pairs if may_hide(name, value) is bool(state[1])}
         if names:
             self.states.append((selector[: state.start()], state[2], after, frozenset(names)))
-
-    def _extended(self, before: int, source: int) -> int:
-        """Return the number of a sequence of sources with another one at its end."""
-        number = self._longer.get((before, source))
-        if number is None:
-            number = self._longer[before, source] = len(self._sources)
-            self._sources.append((before, source))
-        return number
 
     def _merge(self, number: int) -> dict[str, _Entry]:
         merged = self._merged.get(number)
@@ -224,10 +202,12 @@ class Styles:
             merged = self._merged[number] = {}
             while number:  # from the last source to the first
                 number, source = self._sources[number]
-                pairs, inline, layer, specificity = self._rows[source]
+                declared, inline, layer, specificity = self._declared[source]
                 normal = False, inline, layer, specificity, source
-                for longhand, value, important in reversed(pairs):
+                for longhand, value, important in reversed(declared):
                     priority = (True, inline, tuple(map(neg, layer)), specificity, source) if important else normal
+                    if "all" in merged and priority <= merged["all"][0] and not longhand.startswith("--"):
+                        continue  # and those after it in the same rule are there already
                     if longhand not in merged or merged[longhand][0] < priority:
                         merged[longhand] = priority, value
         return merged
@@ -245,10 +225,7 @@ class Styles:
             if not self.incomplete or not any(part in style and may_hide(part, style[part]) for part in _FADES):
                 return style
             return {part: value for part, value in style.items() if part not in _FADES} | {ANIMATED: "unknown"}
-        ended, others = (
-            dict(pair for declared in self.keyframes[key].items() for pair in longhands(*declared))
-            for key in (name, name + OTHERS)
-        )
+        ended, others = dict(self.keyframes[name]), self.keyframes[name + OTHERS]
         if endless:  # what is shown from time to time is seen
             visible = {part for part in ended if part not in style or not may_hide(part, style[part])} - others.keys()
             ended = {part: value for part, value in ended.items() if part not in visible or not may_hide(part, value)}
@@ -259,36 +236,27 @@ class Styles:
     def _resolve(self, element: Element, value: str) -> str:
         text = value
         for _ in range(8):
-            if not is_computed(value) or len(value) > _MAX_VALUE:
+            if not _is_computed(value) or len(value) > _MAX_VALUE:
                 break
             value, found = _VAR.subn(lambda match: _substitute(self._property(element, match[1]), match[2]), value)
             if not found:
                 break
         else:
             value = _VAR.sub(lambda match: _substitute(None, match[2]), text)  # of a cycle, the fallback counts
-        return "" if is_computed(value) else value.lower()
+        return "" if _is_computed(value) else value.lower()
 
     def _property(self, element: Element, name: str) -> str | None:
-        """Return a custom property of an element; None if it is not set. Linear, since no path is visited twice."""
-        values = self._custom.setdefault(name, {})
-        path: list[Element] = []
-        node: object = element
-        value = self.initial.get(name)
-        while isinstance(node, Element):
-            if node in values:
-                value = values[node]
-                break
-            path.append(node)
-            if (number := self._numbers.get(node)) and (entry := self._merge(number).get(name)) is not None:
-                value = entry[1]
-                if value not in _UNSET_WORDS:
-                    break
-                value = self.initial.get(name)
-                if entry[1] == "initial":
-                    break
-            node = node.parent
-        values.update(dict.fromkeys(path, value))
-        return value
+        """Return a custom property of an element; None if it is not set."""
+        initial = self.initial.get(name)
+
+        def value_of(inner: Element, around: str | None) -> str | None:
+            number = self._numbers.get(inner)
+            if number is None or (entry := self._merge(number).get(name)) is None:
+                return around
+            value = entry[1]
+            return value if value not in _UNSET_WORDS else initial if value == "initial" else around
+
+        return inherited(element, self._custom.setdefault(name, {}), initial, value_of)
 
 
 def _substitute(value: str | None, fallback: str | None) -> str:
@@ -296,15 +264,9 @@ def _substitute(value: str | None, fallback: str | None) -> str:
     return value if value is not None else "var(" if fallback is None else fallback.strip()
 
 
-def is_computed(value: str) -> bool:
+def _is_computed(value: str) -> bool:
     """Return whether a value depends on an element's custom properties."""
     return "var(" in value
-
-
-def _in_force(merged: Mapping[str, _Entry]) -> Mapping[str, _Entry]:
-    """Return longhands and values without those overridden by a stronger `all`."""
-    reset = merged.get("all")
-    return merged if reset is None else {name: entry for name, entry in merged.items() if entry[0] >= reset[0]}
 
 
 def declare_attributes(element: Element, styles: Styles) -> None:
@@ -312,26 +274,36 @@ def declare_attributes(element: Element, styles: Styles) -> None:
 
     def declare(elements: Iterable[Element], name: str, value: str) -> None:
         if value:
-            styles.declare(elements, (Declaration(name, value, important=False),), layer=DEFAULTS)
+            styles.apply(elements, [Declaration(name, value, important=False)], layer=DEFAULTS)
 
     if element.tag == "body":
         declare(element.select("a[href]:not([style*=color])"), "color", legacy_color(element.attr("link") or ""))
         declare((element,), "color", legacy_color(element.attr("text") or ""))
-    if element.tag == "font":
-        declare((element,), "color", legacy_color(element.attr("color") or ""))
-    else:
-        declare((element,), "background-color", legacy_color(element.attr("bgcolor") or ""))
+    name, attribute = ("color", "color") if element.tag == "font" else ("background-color", "bgcolor")
+    declare((element,), name, legacy_color(element.attr(attribute) or ""))
     declare((element,), "background-image", "image" if element.attr("background") else "")
 
 
-def unknown_path(element: Element, known: Container[Element]) -> tuple[Element | None, list[Element]]:
-    """Return the nearest known element, an element itself or above it, and the path from there down to the element.
+def inherited(
+    element: Element,
+    known: dict[Element, _Inherited],
+    initial: _Inherited,
+    value_of: Callable[[Element, _Inherited], _Inherited],
+) -> _Inherited:
+    """Return what an element has by itself or from the elements around it; linear, since no path is visited twice.
 
-    A caller that adds the path to what is known visits no element twice.
+    Args:
+        element: The element.
+        known: What is known so far, to which the path to the element is added.
+        initial: What the outermost element has around it.
+        value_of: Returns what an element has, given what the one around it has.
     """
     path: list[Element] = []
     node: object = element
     while isinstance(node, Element) and node not in known:
         path.append(node)
         node = node.parent
-    return node if isinstance(node, Element) else None, path[::-1]
+    value = known[node] if isinstance(node, Element) else initial
+    for inner in reversed(path):
+        value = known[inner] = value_of(inner, value)
+    return value

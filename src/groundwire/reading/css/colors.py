@@ -16,7 +16,7 @@ from colorsys import hls_to_rgb
 from functools import lru_cache
 from typing import Final, NamedTuple
 
-from groundwire.reading.css.values import NUMBER, arguments, bounded, comma_parts, ratio
+from groundwire.reading.css.values import arguments, comma_parts, radians, ratio
 
 __all__ = ["Color", "alike", "blend", "color", "gradient_colors", "legacy_color"]
 
@@ -24,8 +24,6 @@ _Triple = tuple[float, float, float]
 
 _HEX: Final = re.compile(r"#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})")
 _FUNCTION: Final = re.compile(r"([a-z-]+)\((.*)\)", re.DOTALL)
-_HUE: Final = re.compile(rf"({NUMBER})(deg|grad|rad|turn)?")
-_DEGREES: Final[Mapping[str, float]] = {"": 1.0, "deg": 1.0, "grad": 0.9, "rad": 57.29577951, "turn": 360.0}
 _HSL: Final = frozenset({"hsl", "hsla"})
 _RGB: Final = (255.0, 255.0, 255.0)
 _FULL_SCALES: Final[Mapping[str, _Triple]] = {
@@ -190,66 +188,42 @@ def _mixed(parts: list[str]) -> Color:
 
 
 def _from_function(name: str, parts: list[str], *, slashed: bool) -> Color:
+    """Return the color of a function; unknown if a channel is, or if it is no gray of a space other than sRGB."""
     alpha = 1.0
     if slashed or (len(parts) == 4 and name != "color"):
-        alpha = 0.0 if parts[-1] == "none" else min(max(ratio(parts[-1]) or 0.0, 0.0), 1.0)
+        alpha = min(max(_channel(parts[-1], 1.0) or 0.0, 0.0), 1.0)
         parts = parts[:-1]
     space, parts = (parts[0], parts[1:]) if name == "color" else (name, parts)
-    triple = _triple(space, parts) if len(parts) == 3 else None
-    if triple is None:
+    scales = _FULL_SCALES.get(space, (1.0, 1.0, 1.0))
+    channels = [_channel(part, scale) for part, scale in zip(parts, scales, strict=False)]
+    if len(parts) != 3 or None in channels:
         return Color(None, None, None, alpha)
-    red, green, blue = (min(max(part, 0.0), 1.0) for part in triple)
+    first, second, third = (channel or 0.0 for channel in channels)
+    triple: tuple[float | None, ...] = (first, second, third)
+    if space in {"rgb", "rgba"}:
+        triple = first / 255, second / 255, third / 255
+    elif space in _HSL:
+        saturation, light = (min(max(part / 100, 0.0), 1.0) for part in (second, third))
+        triple = hls_to_rgb(first / 360 % 1, light, saturation)
+    elif space not in {"srgb", "display-p3"}:  # the same for grays
+        triple = (_gray(space, first, second, third),) * 3
+    red, green, blue = (None if part is None else min(max(part, 0.0), 1.0) for part in triple)
     return Color(red, green, blue, alpha)
 
 
-def _triple(space: str, parts: list[str]) -> _Triple | None:
-    """Convert a color with three channels to sRGB; None if one is unknown, or the color is no gray of another space."""
-    hue_at = 0 if space in _HSL else 2 if space in {"lch", "oklch"} else None
-    scales = _FULL_SCALES.get(space, (1.0, 1.0, 1.0))
-    channels: list[float] = []
-    for place, (part, scale) in enumerate(zip(parts, scales, strict=True)):
-        channel = _hue(part) if place == hue_at else _channel(part, scale)
-        if channel is None:
-            return None
-        channels.append(channel)
-    first, second, third = channels
-    if space[:3] == "rgb":
-        return first / 255, second / 255, third / 255
-    if space in _HSL:
-        saturation, light = (min(max(part / 100, 0.0), 1.0) for part in (second, third))
-        return hls_to_rgb(first / 360 % 1, light, saturation)
-    if space in {"srgb", "display-p3"}:  # the same for grays
-        return first, second, third
-    gray = _gray(space, first, second, third)
-    return None if gray is None else (gray, gray, gray)
-
-
-def _gray(space: str, first: float, second: float, third: float) -> float | None:
+def _gray(space: str, light: float, second: float, third: float) -> float | None:
     """Return the sRGB value of a gray in another color space; None of a color, or an unknown space."""
-    scales = _FULL_SCALES.get(space)
-    if scales is None or "l" not in space:
-        return None
     chroma = abs(second) if space.endswith("lch") else math.hypot(second, third)
-    if chroma > _GRAY_CHROMA * scales[1]:
+    if space not in _FULL_SCALES or chroma > _GRAY_CHROMA * _FULL_SCALES[space][1]:
         return None
-    return _encoded(first**3 if space[:2] == "ok" else ((max(first, 0.0) + 16) / 116) ** 3)
-
-
-def _encoded(linear: float) -> float:
-    """Return a linear value with the curve of sRGB."""
-    linear = min(max(linear, 0.0), 1.0)
+    linear = min(max(light**3 if space[:2] == "ok" else ((max(light, 0.0) + 16) / 116) ** 3, 0.0), 1.0)
     return 12.92 * linear if linear <= 0.0031308 else 1.055 * linear ** (1 / 2.4) - 0.055
 
 
 def _channel(part: str, scale: float) -> float | None:
-    if part == "none":
-        return 0.0
-    if part.endswith("%"):
-        share = ratio(part)
-        return None if share is None else share * scale
-    return ratio(part)
-
-
-def _hue(part: str) -> float | None:
-    match = _HUE.fullmatch("0" if part == "none" else part)
-    return bounded(float(match[1]) * _DEGREES[match[2] or ""]) if match else ratio(part)
+    """Return a channel as a number, of which a percentage is a share of its scale, and an angle has degrees."""
+    number = 0.0 if part == "none" else ratio(part)
+    if number is not None:
+        return number * scale if part.endswith("%") else number
+    angle = radians(part)
+    return None if angle is None else math.degrees(angle)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
 from typing import Final
 
 from groundwire.reading.css.colors import color
@@ -17,41 +16,16 @@ from groundwire.reading.css.values import arguments, four_sides, pixels, ratio
 __all__ = ["affects_visibility", "longhands", "may_hide"]
 
 _CSS_WIDE_KEYWORDS: Final = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
-_ALIASES: Final[Mapping[str, str]] = {
-    **{
-        f"-webkit-{name}": name
-        for name in (
-            "clip-path", "mask", "mask-image", "transform", "filter", "animation", "animation-name",
-            "animation-fill-mode", "background-clip", "opacity", "text-security", "backface-visibility", "text-stroke",
-            "text-stroke-color",
-        )
-    },
-    "-webkit-text-fill-color": "text-fill", "-webkit-text-stroke-width": "text-stroke",
-    **{f"{vendor}user-select": "user-select" for vendor in ("-webkit-", "-moz-", "-ms-")},
-    "text-stroke-width": "text-stroke", "-webkit-mask-box-image": "mask-image",
-    **{
-        f"{start}{logical}{end}": f"{start}{side}{end}"
-        for logical, side in (
-            ("inline-start", "left"), ("inline-end", "right"), ("block-start", "top"), ("block-end", "bottom"),
-        )
-        for start, end in (("inset-", ""), ("margin-", ""), ("padding-", ""), ("border-", "-width"))
-    },
-    **{
-        f"{start}{logical}": f"{start}{side}"
-        for logical, side in (("inline-size", "width"), ("block-size", "height"))
-        for start in ("", "max-", "min-")
-    },
-    "inset-inline-start": "left", "inset-inline-end": "right", "inset-block-start": "top", "inset-block-end": "bottom",
-    "overflow-inline": "overflow-x", "overflow-block": "overflow-y", "border-left-width": "border-left",
-    "border-top-width": "border-top",
-}  # fmt: skip
 _SIDES: Final = ("top", "right", "bottom", "left")
+_LOGICAL: Final[Mapping[str, str]] = {
+    "left": "inline-start", "right": "inline-end", "top": "block-start", "bottom": "block-end", "width": "inline-size",
+    "height": "block-size",
+}  # fmt: skip
 _DISPLAY: Final = re.compile(
     r"none|contents|(?:-webkit-)?(?:inline-)?(?:block|flex|grid|box|table|grid-lanes)|inline|flow|flow-root|list-item|run-in|math"
     r"|table-(?:row|cell|column|caption|(?:row|header|footer|column)-group)|ruby(?:-base|-text)?(?:-container)?"
 )
 _NAMED_SIZE: Final = re.compile(r"(?:xx?-)?small|(?:x{1,3}-)?large|medium|smaller|larger|math")
-_OVERFLOWS: Final = frozenset({"visible", "hidden", "clip", "scroll", "auto", "overlay"})
 _VERTICAL_ALIGNMENTS: Final = frozenset({"super", "sub", "baseline", "top", "text-top"})
 _LENGTH_WORDS: Final = frozenset({"auto", "none", "normal"})
 _FONT_SIZE: Final = re.compile(
@@ -60,8 +34,8 @@ _FONT_SIZE: Final = re.compile(
 _WORD: Final = re.compile(r"[a-z-]+")
 
 
-def _one_of(words: frozenset[str]) -> Callable[[str], bool]:
-    return lambda value: value in words
+def _one_of(*words: str) -> Callable[[str], bool]:
+    return frozenset(words).__contains__
 
 
 def _is_length(value: str) -> bool:
@@ -78,35 +52,30 @@ def _is_size(value: str) -> bool:
 
 
 def _is_color(value: str) -> bool:
-    return color(value) is not None or (_WORD.fullmatch(value) is not None and value == "currentcolor")
+    return value == "currentcolor" or color(value) is not None
 
 
 _VALID: Final[Mapping[str, Callable[[str], bool]]] = {
     "display": lambda value: all(map(_DISPLAY.fullmatch, value.split())),
-    "visibility": _one_of(frozenset({"visible", "hidden", "collapse"})),
+    "visibility": _one_of("visible", "hidden", "collapse"),
     "opacity": lambda value: ratio(value) is not None,
-    "content-visibility": _one_of(frozenset({"visible", "hidden", "auto"})),
-    "position": _one_of(frozenset({"static", "relative", "absolute", "fixed", "sticky", "-webkit-sticky"})),
-    "overflow-x": _one_of(_OVERFLOWS),
-    "overflow-y": _one_of(_OVERFLOWS),
+    "content-visibility": _one_of("visible", "hidden", "auto"),
+    "position": _one_of("static", "relative", "absolute", "fixed", "sticky", "-webkit-sticky"),
+    **dict.fromkeys(
+        ("overflow-x", "overflow-y"), _one_of("visible", "hidden", "clip", "scroll", "auto", "overlay")
+    ),
     "font-size": _is_size,
     "flex-direction": lambda value: value.startswith("column"),
-    "color": _is_color,
-    "background-color": _is_color,
-    "text-fill": _is_color,
+    **dict.fromkeys(("color", "background-color", "text-fill-color"), _is_color),
     "vertical-align": lambda value: value in _VERTICAL_ALIGNMENTS or pixels(value, 16.0) is not None,
-    "text-decoration-line": _one_of(frozenset({"none", "line-through"})),
-    "user-select": _one_of(frozenset({"none", "text", "all", "auto"})),
+    "user-select": _one_of("none", "text", "all", "auto"),
     **dict.fromkeys(
-        (
-            "left", "right", "top", "bottom", "margin-left", "margin-top", "text-indent", "letter-spacing",
-        ),
-        _is_length,
+        (*_SIDES, "margin-left", "margin-top", "text-indent", "letter-spacing"), _is_length
     ),
     **dict.fromkeys(
         (
-            "width", "height", "max-width", "max-height", "min-width", "min-height", "padding-left", "padding-top",
-            "padding-bottom", "padding-right",
+            *(f"{bound}{size}" for bound in ("", "max-", "min-") for size in ("width", "height")),
+            *(f"padding-{side}" for side in _SIDES),
         ),
         _is_positive_length,
     ),
@@ -117,7 +86,7 @@ _LONGHANDS: Final = frozenset(_VALID) | {
     "animation-fill-mode", "text-security", "float", "white-space", "border-left", "border-top", "all",
     "backface-visibility", "grid-template-rows", "box-shadow", "color-scheme", "text-stroke-color",
     "zoom", "animation-iteration-count", "mix-blend-mode", "flex-grow", "list-style-type", "contain",
-    "aspect-ratio", "contain-intrinsic-size", "contain-intrinsic-height",
+    "aspect-ratio", "contain-intrinsic-size", "contain-intrinsic-height", "text-decoration-line",
 }  # fmt: skip
 
 
@@ -126,33 +95,20 @@ def affects_visibility(name: str) -> bool:
     return name in _PROPERTIES or name in _ALIASES
 
 
-def longhands(name: str, value: str) -> tuple[tuple[str, str], ...]:
+def longhands(name: str, value: str) -> Iterator[tuple[str, str]]:
     """Expand a declaration to the longhands that affect visibility.
 
     Args:
         name: The property in lower case.
         value: Its value in lower case, with `var()` already resolved.
     """
-    if not affects_visibility(name):
-        return ()
-    return _longhands(name, value) if len(value) <= _MAX_CACHED else tuple(_split(name, value))
-
-
-@lru_cache(maxsize=4096)
-def _longhands(name: str, value: str) -> tuple[tuple[str, str], ...]:
-    return tuple(_split(name, value))
-
-
-def _split(name: str, value: str) -> Iterator[tuple[str, str]]:
     name = _ALIASES.get(name, name)
-    if not value:  # of an unset custom property
-        return
     if name in _LONGHANDS:
         if value in _CSS_WIDE_KEYWORDS or (valid := _VALID.get(name)) is None or valid(value):
             yield name, value
     elif (shorthand := _SHORTHANDS.get(name)) is not None:
         for longhand, part in shorthand(name, value):
-            yield from _split(longhand, part)
+            yield from longhands(longhand, part)
 
 
 def _box(name: str, value: str) -> Iterator[tuple[str, str]]:
@@ -165,16 +121,10 @@ def _box(name: str, value: str) -> Iterator[tuple[str, str]]:
 def _axis(name: str, value: str) -> Iterator[tuple[str, str]]:
     parts = arguments(value)
     base = "" if name.startswith("inset") else name.partition("-")[0] + "-"
-    ends = ("left", "right") if name.endswith("inline") else ("top", "bottom")
+    start, end = ("x", "y") if name == "overflow" else ("left", "right") if "inline" in name else ("top", "bottom")
     if parts:
-        yield base + ends[0], parts[0]
-        yield base + ends[1], parts[-1]
-
-
-def _overflow(_: str, value: str) -> Iterator[tuple[str, str]]:
-    if parts := value.split():
-        yield "overflow-x", parts[0]
-        yield "overflow-y", parts[-1]
+        yield base + start, parts[0]
+        yield base + end, parts[-1]
 
 
 def _font(_: str, value: str) -> Iterator[tuple[str, str]]:
@@ -214,33 +164,26 @@ def _flex(_: str, value: str) -> Iterator[tuple[str, str]]:
     yield "flex-grow", {"auto": "1", "none": "0"}.get(first, first)
 
 
-def _decoration(_: str, value: str) -> Iterator[tuple[str, str]]:
-    yield "text-decoration-line", "line-through" if "line-through" in value.split() else "none"
-
-
-def _list_style(_: str, value: str) -> Iterator[tuple[str, str]]:
-    for word in value.split():
-        if _WORD.fullmatch(word) and word not in {"inside", "outside"}:
-            yield "list-style-type", word
-
-
-def _mask(_: str, value: str) -> Iterator[tuple[str, str]]:
-    yield "mask-image", value
-
-
 _SHORTHANDS: Final[Mapping[str, Callable[[str, str], Iterator[tuple[str, str]]]]] = {
     **dict.fromkeys(("inset", "margin", "padding"), _box),
     **dict.fromkeys(
-        ("inset-inline", "inset-block", "margin-inline", "margin-block", "padding-block", "padding-inline"), _axis
+        (f"{name}-{axis}" for name in ("inset", "margin", "padding") for axis in ("inline", "block")), _axis
     ),
-    "overflow": _overflow,
+    "overflow": _axis,
     "font": _font,
     "background": _background,
-    "mask": _mask,
-    "text-decoration": _decoration,
-    "list-style": _list_style,
     "flex": _flex,
 }
+_ALIASES: Final[Mapping[str, str]] = {
+    **{f"-webkit-{name}": name for name in (*_LONGHANDS, *_SHORTHANDS)},
+    **{name.replace(side, logical): name for side, logical in _LOGICAL.items() for name in _LONGHANDS if side in name},
+    **{f"inset-{_LOGICAL[side]}": side for side in _SIDES},
+    **{f"{vendor}user-select": "user-select" for vendor in ("-moz-", "-ms-")},
+    "overflow-inline": "overflow-x", "overflow-block": "overflow-y", "mask": "mask-image", "-webkit-mask": "mask-image",
+    "-webkit-mask-box-image": "mask-image", "-webkit-text-stroke-width": "text-stroke", "list-style": "list-style-type",
+    "text-decoration": "text-decoration-line", "border-left-width": "border-left", "border-top-width": "border-top",
+    "border-inline-start-width": "border-left", "border-block-start-width": "border-top",
+}  # fmt: skip
 
 
 def may_hide(name: str, value: str) -> bool:
@@ -255,4 +198,3 @@ def may_hide(name: str, value: str) -> bool:
 
 _PROPERTIES: Final = _LONGHANDS | frozenset(_SHORTHANDS) | {"content"}
 """The properties that affect visibility or meaning, but for their aliases."""
-_MAX_CACHED: Final = 80  # characters of a value that is likely to be repeated on other pages

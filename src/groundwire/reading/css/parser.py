@@ -9,13 +9,13 @@ rule that is not applied hides nothing.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from groundwire.reading.css.at_rules import in_container, is_supported, on_screen
-from groundwire.reading.css.longhands import affects_visibility, may_hide
+from groundwire.reading.css.longhands import affects_visibility, longhands, may_hide
 from groundwire.reading.css.values import comma_parts
 
 __all__ = [
@@ -59,12 +59,15 @@ _MAX_CACHED: Final = 60  # characters of a declaration that is likely to be repe
 _SCOPE: Final = re.compile(r"\(.+\)")
 _COMPLEX: Final = re.compile(r"[,\s>+~]")
 """A sign in selectors of more than one element, and in lists of selectors."""
+_CONDITIONS: Final[Mapping[str, Callable[[str], bool]]] = {
+    "media": on_screen, "supports": is_supported, "container": in_container
+}  # fmt: skip
 _ENV: Final = re.compile(r"env\(([\w\s-]+)(?:,([^()]*))?\)", re.IGNORECASE)
 _IMPORTANT: Final = re.compile(r"(?<!\s)\s*!\s*important\s*\Z", re.IGNORECASE)
 
 
 class Declaration(NamedTuple):
-    """A property and its value, both in lower case unless case matters."""
+    """A longhand and its value in lower case, or a custom property, one with `var()`, or `content`, as written."""
 
     name: str
     value: str
@@ -74,8 +77,8 @@ class Declaration(NamedTuple):
 class StyleRule(NamedTuple):
     """A rule: selectors and declarations."""
 
-    selector: str
-    """A list of selectors, with nesting resolved."""
+    selectors: Sequence[str]
+    """Those of its selectors that may match an element, with nesting resolved."""
     declarations: tuple[Declaration, ...]
     """The declarations, in order."""
     layer: Layer = UNLAYERED
@@ -106,6 +109,8 @@ class _Block:
     layer: Layer = UNLAYERED
     path: str = ""
     """The full name of its cascade layer."""
+    selectors: Sequence[str] = ()
+    """Those in `selector` that may match an element."""
     declared: list[Declaration] = field(default_factory=list)
 
 
@@ -134,13 +139,13 @@ def _escaped(piece: str) -> str:
     return piece.replace(";", r"\3b ").replace("{", r"\7b ").replace("}", r"\7d ")  # `translate` takes 50 times as long
 
 
-def read_sheet(text: str, sheet: Sheet, arms: Callable[[str], Sequence[str]] | None = None) -> None:
+def read_sheet(text: str, sheet: Sheet, split: Callable[[str], Sequence[str]] = comma_parts) -> None:
     """Add the rules of a style sheet that apply on a screen to `sheet`.
 
     Args:
         text: The style sheet.
         sheet: The result.
-        arms: Returns those selectors of a list that can match an element; a rule without any may be omitted.
+        split: Returns those selectors of a list that may match an element; a rule without any is omitted.
     """
     text = _without_structure(text).replace("<!--", " ").replace("-->", " ")
     stack, stray = [_Block("group")], ""
@@ -152,9 +157,9 @@ def read_sheet(text: str, sheet: Sheet, arms: Callable[[str], Sequence[str]] | N
             if block.kind == "skip":
                 continue
             if prelude[:1] not in {"@", "}"} and "&" not in prelude and ";" not in prelude:
-                is_rule = len(prelude) <= _MAX_SELECTOR and (arms is None or arms(prelude))
-                if is_rule and (declared := _relevant(body)):
-                    sheet.rules.append(StyleRule(prelude, tuple(declared), block.layer))
+                selectors = split(prelude) if len(prelude) <= _MAX_SELECTOR else ()
+                if selectors and (declared := _relevant(body)):
+                    sheet.rules.append(StyleRule(selectors, tuple(declared), block.layer))
                 continue
         for prelude in parts:
             block = stack[-1]
@@ -164,8 +169,10 @@ def read_sheet(text: str, sheet: Sheet, arms: Callable[[str], Sequence[str]] | N
                 _close(block, sheet)
                 block.declared.clear()
             opened = _open(prelude.strip(), block, sheet, deep=len(stack) > _MAX_DEPTH)
-            is_foreign = opened.kind == "rule" and arms is not None and not arms(opened.selector)
-            stack.append(_Block("skip") if is_foreign else opened)  # nor do the rules nested in it match
+            if opened.kind == "rule":
+                opened.selectors = split(opened.selector) if opened.selector else ()
+                opened.kind = "rule" if opened.selectors else "skip"  # nor do the rules nested in it match
+            stack.append(opened)
         _end_statements(body, stack[-1], sheet)
         if len(stack) > 1:
             _close(stack.pop(), sheet)
@@ -176,27 +183,30 @@ def read_sheet(text: str, sheet: Sheet, arms: Callable[[str], Sequence[str]] | N
 
 
 def _relevant(body: str) -> list[Declaration]:
-    """Return the declarations of a rule that may affect visibility."""
-    cached, direct = _relevant_declaration, _relevant_declaration.__wrapped__
-    return [row for part in body.split(";") if (row := cached(part) if len(part) <= _MAX_CACHED else direct(part))]
+    """Return what declarations of a rule may affect visibility."""
+    cached, direct = _longhands_of, _longhands_of.__wrapped__
+    return [row for part in body.split(";") for row in (cached(part) if len(part) <= _MAX_CACHED else direct(part))]
 
 
 @lru_cache(maxsize=4096)
-def _relevant_declaration(text: str) -> Declaration | None:
-    """Parse a declaration that may affect visibility; None for any other."""
+def _longhands_of(text: str) -> tuple[Declaration, ...]:
+    """Parse a declaration that may affect visibility; nothing for any other."""
     name, colon, value = text.partition(":")
     if "\\" in text:
         name, value = _unescape(name), _unescape(value)
     name, value = name.strip(), " ".join(value.split())
     is_custom = name.startswith("--") and colon != ""  # its value may be empty
-    if not is_custom and not (value and affects_visibility(name.lower())):
-        return None
+    name = name if is_custom else name.lower()
+    if not is_custom and not (value and affects_visibility(name)):
+        return ()
     if "env(" in value:  # a window without a notch
         value = _ENV.sub(lambda match: "0px" if "safe-area" in match[1] else (match[2] or "").strip(), value)
     value, important = _IMPORTANT.subn("", value) if "!" in value else (value, 0)
-    lowered, is_text = value.lower(), name.lower() == "content"  # not in the names of custom properties, or strings
-    value = value if "var(" in lowered or is_text else lowered
-    return Declaration(name if is_custom else name.lower(), value, bool(important)) if value or is_custom else None
+    lowered = value.lower()  # not in the names of custom properties, or strings
+    value = value if "var(" in lowered or name == "content" else lowered
+    if is_custom or "var(" in value or name == "content":
+        return (Declaration(name, value, bool(important)),)
+    return tuple(Declaration(longhand, part, bool(important)) for longhand, part in longhands(name, value))
 
 
 def _unescape(text: str) -> str:
@@ -231,12 +241,8 @@ def _open(prelude: str, around: _Block, sheet: Sheet, *, deep: bool) -> _Block:
 
 def _open_at(name: str, text: str, around: _Block, sheet: Sheet) -> _Block:
     inside = _Block(around.kind, around.selector, around.layer, around.path)
-    if name == "media":
-        return inside if on_screen(text) else _Block("skip")
-    if name == "supports":
-        return inside if is_supported(text) else _Block("skip")
-    if name == "container":
-        return inside if in_container(text) else _Block("skip")
+    if name in _CONDITIONS:
+        return inside if _CONDITIONS[name](text) else _Block("skip")
     if name == "layer":
         inside.path = f"{around.path}.{text or f'({len(sheet.layers)})'}".lstrip(".")
         inside.layer = _layer(inside.path, sheet)
@@ -285,10 +291,11 @@ def _end_statements(text: str, block: _Block, sheet: Sheet) -> None:
 
 
 def _close(block: _Block, sheet: Sheet) -> None:
-    if block.kind == "rule" and block.declared and block.selector:
-        sheet.rules.append(StyleRule(block.selector, tuple(block.declared), block.layer))
+    if block.kind == "rule" and block.declared:
+        sheet.rules.append(StyleRule(block.selectors, tuple(block.declared), block.layer))
     elif block.kind == "frame":
         frame, is_other = sheet.keyframes[block.selector], block.selector.endswith(OTHERS)
         for name, value, important in block.declared:
-            if not important and not (is_other and name in frame and may_hide(name, value)):
+            is_plain = not important and "var(" not in value and not name.startswith("--")
+            if is_plain and not (is_other and name in frame and may_hide(name, value)):
                 frame[name] = value

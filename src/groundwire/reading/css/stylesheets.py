@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from base64 import b64decode
 from collections import defaultdict
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property
 from typing import Final
 from urllib.parse import unquote
@@ -19,9 +19,8 @@ from turbohtml.query import Matcher
 
 from groundwire.reading.css.at_rules import on_screen
 from groundwire.reading.css.cascade import Styles
-from groundwire.reading.css.longhands import longhands
-from groundwire.reading.css.parser import COMMENT, DEFAULTS, Sheet, StyleRule, read_sheet
-from groundwire.reading.css.values import comma_parts, nested_levels
+from groundwire.reading.css.parser import COMMENT, DEFAULTS, Sheet, StyleRule, declarations, read_sheet
+from groundwire.reading.css.values import OUT_OF_FLOW, comma_parts, nested_levels
 
 __all__ = ["SHADOW_STEPS", "read_shadow", "read_styles"]
 
@@ -58,7 +57,8 @@ _ESCAPED: Final = re.compile(r"[.#](?:[a-zA-Z0-9_\x80-\U0010ffff-]|\\.)+")
 _OPAQUE: Final = re.compile(r"\\[0-9a-fA-F\s\\]|(?<!\\)[(\[]")
 """What escaped names are not looked up beside: escapes of numbers and of escapes, and brackets without one."""
 _ATTRIBUTE: Final = re.compile(r"\[(?:[^\[\]\"']|\"[^\"]*+\"|'[^']*+')*+\]")
-_ATTRIBUTE_NAME: Final = re.compile(r"(?<![^\\]\\)\[\s*([\w-]+)")
+_SEARCHED: Final = re.compile(r"(?<![^\\]\\)\[([^\[\]=\"']*)=")
+"""What precedes the value of an attribute in a selector: its name, and the sign of how it is searched."""
 _BRACKETS: Final = re.compile(r"\([^()]*+\)")
 _MAX_BRACKETS: Final = 20  # brackets within brackets
 _COMBINED: Final = re.compile(r"[\s>+~]")
@@ -72,37 +72,54 @@ _BEFORE: Final = re.compile(r"\A.*[\s>+~]", re.DOTALL)
 
 def read_styles(document: Document) -> Styles:
     """Apply a page's own style sheets and `style` attributes; its `style` elements must still be in it."""
-    links = [link for link in document.find_all("link") if "stylesheet" in (link.attr("rel") or "").lower().split()]
-    sheets = [*document.find_all("style"), *links]
-    if any((link.attr("href") or "").lstrip()[:5].lower() == "data:" for link in links):
-        sheets = document.select(_SHEETS)  # in their order
-    sources = list(map(_text_of, sheets))
-    sheet, incomplete, texts = Sheet(), False, list[str]()
-    room = _MAX_SHEETS
-    for element, (text, missing) in zip(sheets, sources, strict=True):
-        incomplete = incomplete or missing
-        if not text.strip():
-            incomplete = incomplete or document.find("script") is not None  # which may fill it
-        elif len(text) > room:
-            incomplete = True
-        elif _is_read(element, None):
-            room -= len(text)
-            texts.append(text)
-    classes, inline = _by_attribute(document, "class"), _by_attribute(document, "style")
-    ids = _by_attribute(document, "id") if texts else {}
-    page_classes = set(" ".join(classes).split())
-    names = _Names({*("." + name for name in page_classes), *("#" + own for own in ids)} if texts else ())
-    for text in texts:
-        read_sheet(text, sheet, names.arms)
-    styles = Styles(keyframes=sheet.keyframes, incomplete=incomplete, page_classes=page_classes)
-    styles.initial, styles.scripted = sheet.initial, document.find("script") is not None
-    styles.without_sheets = bool(page_classes) and not any(text for text, _ in sources)
-    styles.sheet_names = names.sheet_names
-    if sheet.rules:
-        _apply(_Finder(document, _index(classes, ids, names.sheet_names)), sheet.rules, styles, names)
-    for text, elements in inline.items():
-        styles.apply_inline(elements, text)
+    styles = Styles(scripted=document.find("script") is not None)
+    selectors = _Selectors(document, _MAX_WORK)
+    sheet, is_empty = _read_sheets(document, styles, selectors)
+    styles.initial, styles.sheet_names = sheet.initial, selectors.sheet_names
+    styles.without_sheets = bool(styles.page_classes) and is_empty
+    _apply(selectors, sheet.rules, styles, None)
+    _apply_attributes(document, styles)
     return styles
+
+
+def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: int) -> int:
+    """Apply the style sheets of a shadow tree to it and its host, before it is moved.
+
+    Args:
+        styles: The styles of the page.
+        host: The element that has the tree.
+        shadow: The tree, without those of its elements.
+        room: How many steps may be taken.
+
+    Returns:
+        How many are left.
+    """
+    selectors = _Selectors(shadow, room)
+    _apply_attributes(shadow, styles)
+    _apply(selectors, _read_sheets(shadow, styles, selectors)[0].rules, styles, host)
+    return selectors.room
+
+
+def _read_sheets(tree: Document | DocumentFragment, styles: Styles, selectors: _Selectors) -> tuple[Sheet, bool]:
+    """Return the rules of all style sheets in a tree, and whether all are empty."""
+    links = [link for link in tree.find_all("link") if "stylesheet" in (link.attr("rel") or "").lower().split()]
+    in_order = any((link.attr("href") or "").lstrip()[:5].lower() == "data:" for link in links)
+    sheet, room, is_empty = Sheet(), _MAX_SHEETS, True
+    for element in tree.select(_SHEETS) if in_order else [*tree.find_all("style"), *links]:
+        text, missing = _text_of(element)
+        is_empty, is_blank = is_empty and not text, not text.strip()
+        styles.incomplete = styles.incomplete or missing or (is_blank and styles.scripted) or len(text) > room
+        if not is_blank and len(text) <= room and _is_read(element, tree.parent):
+            room -= len(text)
+            read_sheet(text, sheet, selectors.split)
+    styles.page_classes |= selectors.classes
+    styles.keyframes = sheet.keyframes | styles.keyframes
+    return sheet, is_empty
+
+
+def _apply_attributes(tree: Document | DocumentFragment, styles: Styles) -> None:
+    for text, elements in _by_attribute(tree, "style").items():
+        styles.apply(elements, declarations(text), inline=True)
 
 
 def _is_read(element: Element, tree: Node | None) -> bool:
@@ -142,119 +159,12 @@ def _embedded(address: str) -> str | None:
         return ""
 
 
-def _by_attribute(document: Document, name: str) -> dict[str, list[Element]]:
+def _by_attribute(tree: Document | DocumentFragment, name: str) -> dict[str, list[Element]]:
     """Return the elements with an attribute by its value: many share one, which is then judged once."""
     groups: dict[str, list[Element]] = defaultdict(list)
-    for element in document.select(f"[{name}]"):
+    for element in tree.select(f"[{name}]"):
         groups[element.attr(name) or ""].append(element)
     return groups
-
-
-def _index(
-    classes: Mapping[str, list[Element]], ids: Mapping[str, list[Element]], sheet_names: Container[str]
-) -> dict[str, list[Element]]:
-    """Return the elements by those of their classes and ids that style sheets have, written as selectors."""
-    index: dict[str, list[Element]] = {}
-    for names, elements in classes.items():
-        for name in dict.fromkeys(names.split()):
-            if (key := "." + name) in sheet_names:
-                index.setdefault(key, []).extend(elements)
-    return index | {"#" + own: elements for own, elements in ids.items()}
-
-
-def read_shadow(styles: Styles, host: Element, shadow: DocumentFragment, room: int) -> int:
-    """Apply the style sheets of a shadow tree to it and its host, before it is moved.
-
-    Args:
-        styles: The styles of the page.
-        host: The element that has the tree.
-        shadow: The tree, without those of its elements.
-        room: How many steps may be taken.
-
-    Returns:
-        How many are left.
-    """
-    sheet, template = Sheet(), shadow.parent
-    lengths: dict[str, int] = {}
-    for element in (host, *shadow.iter_elements()):
-        for name in element.attrs:
-            lengths[name] = max(lengths.get(name, 0), len(element.attr(name) or ""))
-    for element in shadow.iter_elements():
-        styles.page_classes.update((element.attr("class") or "").split())
-        if text := element.attr("style"):
-            styles.apply_inline((element,), text)
-    for element in shadow.select(_SHEETS):
-        text, missing = _text_of(element)
-        styles.incomplete = styles.incomplete or missing
-        if _is_read(element, template):
-            read_sheet(text, sheet)
-    for name, frame in sheet.keyframes.items():
-        styles.keyframes.setdefault(name, frame)
-    size = sum(1 for _ in shadow.descendants) if sheet.rules else 0
-    for rule in sheet.rules:
-        pairs = styles.pairs(rule.declarations)
-        for arm in filter(None, comma_parts(rule.selector)):
-            names = [name.lower() for name in _ATTRIBUTE_NAME.findall(arm)]
-            searched = lengths if len(names) < arm.count("[") else names  # all of them for a name with an escape
-            attributes = sum(lengths.get(name, 0) for name in searched)  # those of _DEPTH elements around each
-            room -= size * (_FEW_ELEMENTS ** (2 * nested_levels(arm)) + attributes * _DEPTH // _STEP)
-            if room < 0:
-                styles.incomplete = True
-                return room
-            if ":root" in arm:  # is in no shadow tree
-                continue
-            own = _HOST.match(arm)
-            inside = (arm if own is None else arm[own.end() :]).replace(":defined", _ANY_ELEMENT).strip()
-            try:
-                if own is not None and own[1] and not host.matches(own[1]):
-                    continue
-                elements = shadow.select(inside) if inside else [host]
-                if own is not None:
-                    if own[2] and not _COMBINED.search(inside):
-                        elements = [element for element in elements if element.parent == shadow]
-                    arm = f":root:is({own[1] or '*'}) {inside}".strip()
-                specificity = css_specificity(arm)[0]
-            except (SelectorSyntaxError, ValueError, RecursionError):
-                continue
-            layer = rule.layer if inside else (*DEFAULTS, *rule.layer)  # the page's own rules are stronger
-            styles.apply(elements, pairs, layer=layer, specificity=specificity)
-    return room
-
-
-class _Names:
-    """The classes and ids of a page, and those in its style sheets."""
-
-    def __init__(self, names: Iterable[str]) -> None:
-        self.sheet_names: set[str] = set()
-        """The classes and ids in selectors, written as selectors."""
-        self._arms: dict[str, Sequence[str]] = {}
-        self._page_names = frozenset(names)
-
-    def arms(self, selector: str) -> Sequence[str]:
-        """Return the selectors of a list that may match an element: none of their classes and ids is missing."""
-        arms = self._arms.get(selector)
-        if arms is None:
-            arms = self._arms[selector] = self._split(selector)
-        return arms
-
-    def _split(self, selector: str) -> Sequence[str]:
-        names = _names_in(selector)
-        self.sheet_names.update(names)
-        is_plain = "(" not in selector and "[" not in selector and "\\" not in selector
-        if is_plain and "," not in selector:
-            return (selector,) if self._page_names.issuperset(names) else ()
-        arms = comma_parts(selector)
-        if not all(arms):
-            return ()
-        if is_plain:
-            return [arm for arm in arms if self._page_names.issuperset(_NAMED.findall(arm))]
-        return [arm for arm in arms if self._may_match(arm)]
-
-    def _may_match(self, arm: str) -> bool:
-        if "\\" in arm:
-            return _OPAQUE.search(arm) is not None or self._page_names.issuperset(_names_in(arm))
-        exist, outside = self._page_names.issuperset, _outside_brackets(arm)
-        return any(exist(_NAMED.findall(part)) for part in outside.split(","))  # brackets in strings may be unbalanced
 
 
 def _names_in(selector: str) -> list[str]:
@@ -265,7 +175,9 @@ def _names_in(selector: str) -> list[str]:
 
 
 def _outside_brackets(selector: str) -> str:
-    """Return a selector without attributes and without what is in parentheses; nothing of one with too many."""
+    """Return a selector without attributes and parentheses; "" if it has too many, or escapes of any character."""
+    if "\\" in selector:
+        return "" if _OPAQUE.search(selector) is not None else selector
     if "[" in selector:
         selector = _ATTRIBUTE.sub("", selector)
     for _ in range(_MAX_BRACKETS):
@@ -277,37 +189,72 @@ def _outside_brackets(selector: str) -> str:
 
 def _key_of(selector: str) -> str:
     """Return a class or an id, as a selector, that every element has which a selector matches; empty if it has none."""
-    if "\\" in selector and _OPAQUE.search(selector) is not None:
-        return ""
-    outside = selector if "\\" in selector else _outside_brackets(selector)
+    outside = _outside_brackets(selector)
     names = _names_in(_BEFORE.sub("", outside)) if "," not in outside else ()
     return names[0] if names else ""
 
 
-class _Finder:
-    """Finds the elements matched by selectors, within a limited number of steps.
+class _Selectors:
+    """The selectors of a tree's style sheets, and its elements that they match, within a limited number of steps.
 
     Args:
-        document: The page.
-        index: Its elements by their classes and ids, written as selectors.
+        tree: The page, or a shadow tree.
+        room: How many steps may be taken.
     """
 
-    def __init__(self, document: Document, index: Mapping[str, Sequence[Element]]) -> None:
-        self.document = document
-        self._index = index
-        self._room = _MAX_WORK
+    def __init__(self, tree: Document | DocumentFragment, room: int) -> None:
+        self.room = room
+        self.sheet_names: set[str] = set()
+        """The classes and ids in selectors, written as selectors."""
+        self._tree = tree
         self._matches: dict[str, list[Element]] = {}
         self._lengths: dict[str, int] = {}
+        self._by_class = _by_attribute(tree, "class")
+        self.classes = set(" ".join(self._by_class).split())
+
+    @cached_property
+    def _by_id(self) -> dict[str, list[Element]]:
+        return _by_attribute(self._tree, "id")
+
+    @cached_property
+    def _exist(self) -> Callable[[Iterable[str]], bool]:
+        return {*("." + name for name in self.classes), *("#" + own for own in self._by_id)}.issuperset
+
+    @cached_property
+    def _index(self) -> dict[str, list[Element]]:
+        """The elements by those of their classes and ids that style sheets have, written as selectors."""
+        index: dict[str, list[Element]] = {}
+        for names, elements in self._by_class.items():
+            for name in dict.fromkeys(names.split()):
+                if (key := "." + name) in self.sheet_names:
+                    index.setdefault(key, []).extend(elements)
+        return index | {"#" + own: elements for own, elements in self._by_id.items()}
 
     @cached_property
     def _size(self) -> int:
-        return len(self.document.select("*"))
+        return len(self._tree.select("*"))
+
+    def split(self, selector: str) -> Sequence[str]:
+        """Return the selectors of a list that may match an element: none of their classes and ids is missing."""
+        self.sheet_names.update(names := _names_in(selector))
+        if ":-" in selector and _FOREIGN_PSEUDO.search(selector) and not _FORGIVING.search(selector):
+            return ()
+        if "," not in selector and "(" not in selector and "[" not in selector and "\\" not in selector:
+            return (selector,) if self._exist(names) else ()
+        arms = comma_parts(selector)
+        return [arm for arm in arms if self._may_match(arm)] if all(arms) else ()
+
+    def _may_match(self, selector: str) -> bool:
+        outside = _outside_brackets(selector)
+        if "," in outside:  # brackets in strings may be unbalanced
+            return any(self._exist(_names_in(part)) for part in outside.split(","))
+        return self._exist(_names_in(outside))
 
     def find(self, selector: str) -> Sequence[Element]:
         """Return the elements that a selector without commas matches.
 
         Raises:
-            _OutOfSteps: it would exceed the page's limit of steps.
+            _OutOfSteps: it would exceed the limit of steps.
             SelectorSyntaxError, ValueError, RecursionError: the selector is not valid.
         """
         if (whole := _WRAPPED.fullmatch(selector)) is not None:
@@ -318,8 +265,7 @@ class _Finder:
             return named
         if "[" in selector:
             before, _, own = selector.replace(">", " ").rpartition(" ")
-            looked_through = self._size * sum(map(self._length, _ATTRIBUTE_NAME.findall(before)))
-            self._take((looked_through + _DEPTH * sum(map(self._length, _ATTRIBUTE_NAME.findall(own)))) // _STEP)
+            self._take((self._size * self._searched(before) + _DEPTH * self._searched(own)) // _STEP)
         key = _key_of(selector)
         elements: Sequence[Element] = self._index.get(key, ()) if key else ()
         above = ":has(" in selector and _COMBINED.search(selector.rpartition(")")[2]) is not None
@@ -327,7 +273,7 @@ class _Finder:
             among = len(elements) if key and above else self._size
             self._take(self._size * among // (_STEP if above else _STEP * _MATCH_STEPS))
         if "(" in selector and (levels := nested_levels(selector)):
-            self._take_levels(levels + above, selector, elements if key else list(self.document.iter_elements()))
+            self._take_levels(levels + above, selector, elements if key else list(self._tree.iter_elements()))
         if key:
             if not elements:
                 return elements
@@ -342,6 +288,23 @@ class _Finder:
                 return inside if len(around) < 2 else list(dict.fromkeys(inside))
         return self._all(selector)
 
+    def find_in_shadow(self, selector: str, host: Element) -> tuple[Sequence[Element], str]:
+        """Return the elements of a shadow tree, or its host, that a selector matches, and its like for a page.
+
+        Raises:
+            _OutOfSteps, SelectorSyntaxError, ValueError, RecursionError: as for `find`.
+        """
+        own = _HOST.match(selector)
+        if own is None:
+            return self.find(selector) if ":root" not in selector else (), selector
+        inside = selector[own.end() :].strip()
+        if own[1] and not host.matches(own[1]):
+            return (), selector
+        elements = self.find(inside) if inside else [host]
+        if own[2] and not _COMBINED.search(inside):
+            elements = [element for element in elements if element.parent == self._tree]
+        return elements, f":root:is({own[1] or '*'}) {inside}".strip()
+
     def _take_levels(self, levels: int, selector: str, elements: Sequence[Element]) -> None:
         """Take the steps of selectors within selectors: on each level, all elements around one may be visited."""
         sample = elements[:: len(elements) // _FEW_ELEMENTS + 1]
@@ -350,8 +313,14 @@ class _Finder:
             around += sum(len(list(element.previous_siblings)) for element in sample)
         self._take(around + int(len(elements) * (around / max(len(sample), 1)) ** levels))
 
+    def _searched(self, selector: str) -> int:
+        """Return how many characters of a selector's attributes may be searched for an element and those around it."""
+        names = [name.rstrip("~^$*| \t\n").rpartition("|")[2].strip().lower() for name in _SEARCHED.findall(selector)]
+        if any("\\" in name for name in names):  # it may be any
+            names = list({name for element in self._tree.iter_elements() for name in element.attrs})
+        return sum(map(self._length, names))
+
     def _length(self, attribute: str) -> int:
-        """Return how many attribute characters may be searched for an element and its ancestors."""
         if attribute not in self._lengths:
             values = [len(element.attr(attribute) or "") for element in self._all(f"[{attribute}]")]
             self._lengths[attribute] = min(sum(values), _DEPTH * max(values, default=0))
@@ -361,12 +330,12 @@ class _Finder:
         elements = self._matches.get(selector)
         self._take(self._size if elements is None else len(elements))
         if elements is None:
-            elements = self._matches[selector] = self.document.select(selector)
+            elements = self._matches[selector] = self._tree.select(selector)
         return elements
 
     def _take(self, steps: int) -> None:
-        self._room -= steps
-        if self._room < 0:
+        self.room -= steps
+        if self.room < 0:
             raise _OutOfSteps
 
 
@@ -374,54 +343,51 @@ class _OutOfSteps(Exception):
     """Matching the rules would take too many steps."""
 
 
-def _apply(finder: _Finder, rules: list[StyleRule], styles: Styles, names: _Names) -> None:
+def _apply(selectors: _Selectors, rules: list[StyleRule], styles: Styles, host: Element | None) -> None:
+    """Apply the rules of a page, or of the shadow tree that an element has."""
     for rule in rules:
-        arms = names.arms(rule.selector)
-        pairs = styles.pairs(rule.declarations) if arms else ()
-        if not pairs and not (arms and any(declared.name == "content" for declared in rule.declarations)):
-            continue
-        if ":-" in rule.selector and _FOREIGN_PSEUDO.search(rule.selector) and not _FORGIVING.search(rule.selector):
-            continue
-        for arm in arms:
-            if ":" in arm:
-                arm = _NOT_STATE.sub(_ANY_ELEMENT, arm).replace(":defined", _ANY_ELEMENT)
-                if _GENERATED_BOX.search(arm):
-                    _note_added(finder, arm, rule, styles)
-                if (state := _STATE.search(arm)) is not None:
-                    styles.note_state(arm, state, rule.declarations)
-                if "::" in arm or _STATES.search(arm):
+        for selector in rule.selectors:
+            if ":" in selector:
+                selector = _NOT_STATE.sub(_ANY_ELEMENT, selector).replace(":defined", _ANY_ELEMENT)
+                if _GENERATED_BOX.search(selector):
+                    _note_added(selectors, selector, rule, styles)
+                if host is None and (state := _STATE.search(selector)) is not None:
+                    styles.note_state(selector, state, rule.declarations)
+                if "::" in selector or _STATES.search(selector):
                     continue
             try:
-                elements = finder.find(arm)
-                specificity = css_specificity(arm)[0] if elements else (0, 0, 0)
+                if host is None:
+                    elements = selectors.find(selector)
+                else:
+                    elements, selector = selectors.find_in_shadow(selector, host)
+                specificity = css_specificity(selector)[0] if elements else (0, 0, 0)
             except (SelectorSyntaxError, ValueError, RecursionError):
                 continue
             except _OutOfSteps:
                 styles.incomplete = True
                 return
-            if elements and pairs:
-                styles.apply(elements, pairs, layer=rule.layer, specificity=specificity)
+            layer = (*DEFAULTS, *rule.layer) if elements == [host] else rule.layer  # the page's own rules are stronger
+            styles.apply(elements, rule.declarations, layer=layer, specificity=specificity)
 
 
-def _note_added(finder: _Finder, arm: str, rule: StyleRule, styles: Styles) -> None:
+def _note_added(selectors: _Selectors, selector: str, rule: StyleRule, styles: Styles) -> None:
     """Record the generated box of a rule if it has a background, as some pages shade text this way, or a text."""
     values = {declared.name: declared.value for declared in rule.declarations}
-    placed = values.get("position") in {"absolute", "fixed"}
+    placed = values.get("position") in OUT_OF_FLOW
     shades = placed and any(name.startswith("background") for name in values)
-    content = "" if placed or _STATES.search(arm) or values.get("display") == "none" else values.get("content", "")
+    content = "" if placed or _STATES.search(selector) or values.get("display") == "none" else values.get("content", "")
     if not (shades or (_TEXT.search(content) and not _ICON.search(content))):
         return
-    base = _GENERATED_BOX.sub("", arm) or "*"
+    base = _GENERATED_BOX.sub("", selector) or "*"
     try:
-        elements = finder.find(base)
+        elements = selectors.find(base)
         specificity = css_specificity(base)[0]
     except (SelectorSyntaxError, ValueError, RecursionError, _OutOfSteps):
         return
-    style = dict(pair for name, value, _ in rule.declarations for pair in longhands(name, value)) if shades else {}
     precedence = rule.layer, specificity
     for element in elements:
         if shades:
-            styles.box_styles.setdefault(element, {}).update(style)
-        key = element, arm.rpartition(":")[2]
+            styles.box_styles.setdefault(element, {}).update(values)
+        key = element, selector.rpartition(":")[2]
         if content and styles.generated.get(key, (precedence,))[0] <= precedence:
             styles.generated[key] = precedence, content

@@ -25,6 +25,7 @@ from groundwire.reading.documents.runs import MONOSPACED, TextRun, link_target, 
 from groundwire.reading.documents.tabular import graphic_to_markdown, to_table
 from groundwire.reading.extracted import Extracted
 from groundwire.reading.markdown.escaping import escape_line, escape_text, fence, inline_code
+from groundwire.reading.text.numerals import numeral
 from groundwire.reading.text.sanitize import removal_warning
 
 __all__ = ["read_word"]
@@ -512,23 +513,3 @@ def _numbering(root: etree._Element | None) -> dict[tuple[str, int], _NumberLeve
             if start and (base_level := numbering.get((name, whole_number(place, -1)))) is not None:
                 numbering[name, whole_number(place, -1)] = replace(base_level, restart=whole_number(start, 1))
     return numbering
-
-
-_ROMAN: Final = (
-    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
-    (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
-)  # fmt: skip
-_MAX_NUMERAL: Final = 3_999  # of the roman numerals
-
-
-def numeral(value: int, form: str) -> str:
-    """Return a number as a list shows it; in decimal if its kind of numerals is none of the common ones."""
-    text = str(value)
-    if form.endswith("Roman") and 0 < value <= _MAX_NUMERAL:
-        text = ""
-        for worth, letters in _ROMAN:
-            text += letters * (value // worth)
-            value %= worth
-    elif form.endswith("Letter") and 0 < value <= _MAX_NUMERAL:
-        text = chr(ord("a") + (value - 1) % 26) * ((value - 1) // 26 + 1)
-    return text.upper() if form.startswith("upper") else text

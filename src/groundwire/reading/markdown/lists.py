@@ -24,6 +24,7 @@ __all__ = [
     "is_backlink",
     "is_permalink",
     "note_label",
+    "numbered",
 ]
 
 _BULLETS: Final = frozenset("\u2022\u2023\u25e6\u25aa\u25cf\u25cb\u00b7\u2013\u2014-*")
@@ -216,7 +217,7 @@ def _loose_notes(root: Element, marks: Container[str]) -> dict[str, Element]:
             notes.setdefault(number, note)
     for ordered in root.find_all("ol") if not notes else ():
         if ordered.closest("aside") is not None or _is_of_notes(ordered):
-            for item, place in _numbered(ordered):
+            for item, place in numbered(ordered):
                 if str(place) in marks and item.select_one('a[href*="ref"]') is None:
                     notes.setdefault(str(place), item)
     return notes
@@ -235,14 +236,15 @@ def _is_of_notes(ordered: Element) -> bool:
     return above is not None and _NOTES.fullmatch(above.text[: _FIRST_STRINGS * 10].strip()) is not None
 
 
-def _numbered(ordered: Element) -> Iterator[tuple[Element, int]]:
+def numbered(ordered: Element) -> Iterator[tuple[Element, int]]:
     """Yield the items of a list with their numbers."""
-    number = _number(ordered.attr("start"), 1)
-    for item in ordered:
-        if isinstance(item, Element) and item.tag == "li":
-            number = _number(item.attr("value"), number)
-            yield item, number
-            number += 1
+    items = [item for item in ordered if isinstance(item, Element) and item.tag == "li"]
+    step = -1 if ordered.attr("reversed") is not None else 1
+    number = _number(ordered.attr("start"), len(items) if step < 0 else 1)
+    for item in items:
+        number = _number(item.attr("value"), number)
+        yield item, number
+        number += step
 
 
 def _plain_marks(root: Element, labels: Container[str]) -> dict[str, str]:
@@ -286,7 +288,7 @@ def _begins_with(holder: Element, label: str, places: dict[Element, int]) -> boo
         return True
     around = holder.parent
     if holder.tag == "li" and holder not in places and isinstance(around, Element) and around.tag == "ol":
-        places.update(_numbered(around))
+        places.update(numbered(around))
     return str(places.get(holder, "")) == label
 
 

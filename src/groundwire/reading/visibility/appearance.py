@@ -14,9 +14,11 @@ from typing import Final
 
 from turbohtml import Document, Element, Node, Text
 
-from groundwire.reading.css.cascade import Kind, Row, Styles
+from groundwire.reading.css.cascade import Styles
 from groundwire.reading.css.values import pixels, ratio
 from groundwire.reading.html.math import image_formula
+from groundwire.reading.markdown.lists import numbered
+from groundwire.reading.text.numerals import numeral
 from groundwire.reading.visibility.hidden_styles import BLOCKS
 
 __all__ = ["prefer_spoken", "write_appearance"]
@@ -25,46 +27,43 @@ _MAX_MARK: Final = 12  # characters of a text that is raised or lowered as a mar
 _SMALL_RATIO: Final = 0.9  # of the font size around
 _MIN_SHIFT: Final = 2.0  # pixels
 _MAX_PIECES: Final = 50  # strings of an element that are looked at
-_LIST_TYPES: Final[Mapping[str, str]] = {
-    "lower-alpha": "a", "lower-latin": "a", "upper-alpha": "A", "upper-latin": "A", "lower-roman": "i",
-    "upper-roman": "I",
+_NUMERALS: Final[Mapping[str, str]] = {
+    "a": "lowerAlpha", "A": "upperAlpha", "i": "lowerRoman", "I": "upperRoman", "lower-alpha": "lowerAlpha",
+    "lower-latin": "lowerAlpha", "upper-alpha": "upperAlpha", "upper-latin": "upperAlpha", "lower-roman": "lowerRoman",
+    "upper-roman": "upperRoman",
 }  # fmt: skip
+"""The form of a list's numerals by its `type` or style; see `numeral`."""
 _PRESERVED: Final = frozenset({"pre", "pre-wrap", "pre-line", "break-spaces"})
 _BOX_DISPLAY: Final = re.compile(r"(?:block|flex|grid|table|table-row|list-item)")
 
 
-def write_appearance(
-    document: Document, styles: Styles, rows: Iterable[Row], styles_by_kind: Mapping[Kind, Mapping[str, str]]
-) -> tuple[tuple[Text, Text], ...]:
+def write_appearance(document: Document, styles: Styles) -> tuple[tuple[Text, Text], ...]:
     """Write what a page says by its styles, pictures and boxes.
 
     Args:
         document: The page, without invisible parts; modified in place.
         styles: Its styles.
-        rows: The elements with styles.
-        styles_by_kind: The styles of all kinds in the rows.
 
     Returns:
         The texts before and after each picture with a description that is not written.
     """
     _write_generated(styles)
-    telling = {key for key, style in styles_by_kind.items() if _gives_meaning(style)}
-    for element, key, style in rows if telling else ():
-        if key not in telling or not (text := _beginning(element)):
+    for element, style in styles.where(_gives_meaning):
+        if not (text := _beginning(element)):
             continue
         if (name := _script_of(element, style, text)) and element.closest("sup, sub, pre") is None:
             element.wrap_children(Element(name))
-        if style.get("text-decoration-line") == "line-through" and element.tag not in {"html", "body"}:
+        if "line-through" in style.get("text-decoration-line", "") and element.tag not in {"html", "body"}:
             _strike(element)
-        if (kind := _LIST_TYPES.get(style.get("list-style-type", ""))) and element.tag in {"ol", "li"}:
+        if (kind := _list_type(style)) and element.tag in {"ol", "li"}:
             ordered = element if element.tag == "ol" else element.parent
             if isinstance(ordered, Element) and ordered.tag == "ol":
                 ordered.attrs["type"] = kind
         if style.get("white-space") in _PRESERVED and element.tag not in {"pre", "textarea", "code"}:
             _keep_lines(element, style["white-space"], styles)
     for ordered in document.find_all("ol"):
-        if (ordered.attr("type") or "1").strip() in _NUMERALS:
-            _write_letters(ordered, (ordered.attr("type") or "").strip())
+        if form := _NUMERALS.get((ordered.attr("type") or "").strip()):
+            _write_letters(ordered, form)
     _join_fractions(document)
     _write_lines(document, styles)
     described = _write_labels(document)
@@ -98,11 +97,16 @@ def _gives_meaning(style: Mapping[str, str]) -> bool:
     align = style.get("vertical-align", "0")
     return (
         (align[0] != "0" and align not in {"baseline", "initial", "inherit", "unset"})
-        or style.get("text-decoration-line") == "line-through"
-        or style.get("list-style-type") in _LIST_TYPES
+        or "line-through" in style.get("text-decoration-line", "")
+        or _list_type(style) != ""
         or style.get("top", "").startswith("-")
         or style.get("white-space") in _PRESERVED
     )
+
+
+def _list_type(style: Mapping[str, str]) -> str:
+    """Return the style of a list whose items have letters or Roman numerals; "" of any other."""
+    return next((word for word in style.get("list-style-type", "").split() if word in _NUMERALS), "")
 
 
 def _beginning(element: Element) -> str:
@@ -162,58 +166,20 @@ def _strike(element: Element) -> None:
             part.wrap_children(Element("del"))
 
 
-_NUMERALS: Final = frozenset({"a", "A", "i", "I"})
-_ROMAN: Final = (
-    (1000, "m"), (900, "cm"), (500, "d"), (400, "cd"), (100, "c"), (90, "xc"), (50, "l"), (40, "xl"), (10, "x"),
-    (9, "ix"), (5, "v"), (4, "iv"), (1, "i"),
-)  # fmt: skip
-_MAX_NUMERAL: Final = 3_999
-
-
-def _write_letters(ordered: Element, kind: str) -> None:
+def _write_letters(ordered: Element, form: str) -> None:
     """Write the letters or Roman numerals of a list into its items, which then need no numbers."""
-    items = [child for child in ordered if isinstance(child, Element) and child.tag == "li"]
-    step = -1 if ordered.attr("reversed") is not None else 1
-    number = _integer(ordered.attr("start"), len(items) if step < 0 else 1)
     ordered.tag = "ul"
-    for item in items:
-        number = _integer(item.attr("value"), number)
-        label, number = f"{_numeral(number, kind)}. ", number + step
+    for item, number in numbered(ordered):
         first = item
         while (inner := _first_block(first)) is not None:
             first = inner
-        first.insert(0, Text(label))
+        first.insert(0, Text(f"{numeral(number, form)}. "))
 
 
 def _first_block(item: Element) -> Element | None:
     """Return the block at the beginning of an item."""
-    for node in item:
-        if isinstance(node, Element):
-            return node if node.tag in {"p", "div", "section"} else None
-        if isinstance(node, Text) and node.data.strip():
-            break
-    return None
-
-
-def _integer(value: str | None, default: int) -> int:
-    text = (value or "").strip()
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else default
-
-
-def _numeral(number: int, kind: str) -> str:
-    """Return a number as CSS counters write it, in letters or Roman numerals."""
-    if not 0 < number <= _MAX_NUMERAL:
-        return str(number)
-    text = ""
-    if kind.lower() == "i":
-        for value, letters in _ROMAN:
-            count, number = divmod(number, value)
-            text += letters * count
-    else:
-        while number:
-            number, letter = divmod(number - 1, 26)
-            text = chr(ord("a") + letter) + text
-    return text.upper() if kind.isupper() else text
+    first = next((node for node in item if isinstance(node, Element) or node.text.strip()), None)
+    return first if isinstance(first, Element) and first.tag in {"p", "div", "section"} else None
 
 
 _SLASHES: Final = frozenset({"\u2044", "\u2215", "/"})
@@ -227,7 +193,7 @@ def _join_fractions(document: Document) -> None:
             upper, around = around, around.parent
         slash = upper.next_sibling
         lower = slash.next_sibling if slash is not None else None
-        if slash is None or not isinstance(lower, Element) or _text_of(slash) not in _SLASHES:
+        if slash is None or not isinstance(lower, Element) or slash.text.strip() not in _SLASHES:
             continue
         if not (lower.tag == "sub" or lower.has_class("den") or lower.find("sub") is not None):
             continue
@@ -237,10 +203,6 @@ def _join_fractions(document: Document) -> None:
             slash.extract()
             lower.extract()
             upper.replace_with(Text(f"{space}{above}/{below}"))
-
-
-def _text_of(node: Node) -> str:
-    return (node.data if isinstance(node, Text) else node.text if isinstance(node, Element) else "").strip()
 
 
 _STRINGS: Final = re.compile(r"\"([^\"]*)\"|'([^']*)'|attr\(\s*([\w-]+)\s*\)|/.*|(\S)")
@@ -324,7 +286,7 @@ def _write_lines(document: Document, styles: Styles) -> None:
                 continue
             style, around = styles.get(element), element.parent
             outer = styles.get(around).get("display", "") if isinstance(around, Element) else ""
-            if style.get("user-select") == "none" and _is_count(element):
+            if style.get("user-select") == "none" and _beginning(element).replace(" ", "").isdigit():
                 numbers.append(element)
             elif outer[-4:] != "flex" and (
                 ("grid" in outer and around != code.parent) or _BOX_DISPLAY.match(style.get("display", ""))
@@ -351,11 +313,6 @@ def _end_line(box: Element) -> None:
         box.insert(0, Text("\n"))
     if not text.endswith("\n") and not (isinstance(after, Text) and after.data.startswith("\n")):
         box.append(Text("\n"))
-
-
-def _is_count(element: Element) -> bool:
-    text = _beginning(element)
-    return bool(text) and text.replace(" ", "").isdigit()
 
 
 def _gutter(pre: Element) -> Element | None:

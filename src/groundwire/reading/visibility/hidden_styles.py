@@ -6,43 +6,43 @@ compared with Chromium's rendering; `tests/reading/test_visible.py` has the tabl
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Collection, Mapping
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from turbohtml import Document, Element, SelectorSyntaxError
+from turbohtml import Document, Element
 
-from groundwire.reading.css.cascade import ANIMATED, Styles
+from groundwire.reading.css.cascade import ANIMATED, Styles, inherited
 from groundwire.reading.css.colors import gradient_colors
-from groundwire.reading.css.rendered_size import (
-    TINY_FONT,
-    TRANSFORMS,
-    cuts_all,
-    is_flat,
-    is_turned_away,
-    may_be_tiny,
-    moves,
+from groundwire.reading.css.values import (
+    CALL,
+    NUMBER,
+    OUT_OF_FLOW,
+    arguments,
+    four_sides,
+    fraction,
+    pixels,
+    radians,
+    ratio,
 )
-from groundwire.reading.css.values import CALL, NUMBER, OUT_OF_FLOW, fraction, nested_levels, pixels, ratio
 
 __all__ = [
     "BLOCKS",
     "FAINT",
     "INHERITED",
+    "PLAIN",
     "TINY_BOX",
-    "OtherState",
+    "StyleEffect",
     "box_hidden",
+    "effect_of",
+    "has_no_rows",
     "hidden_by",
     "hiding_classes",
     "is_boxed",
     "is_far",
-    "is_flattened",
-    "is_plain",
     "is_shown_by",
-    "offset",
-    "other_states",
-    "text_hidden",
+    "measure_fonts",
 ]
 
 FAINT: Final = 0.05
@@ -51,15 +51,11 @@ FAINT: Final = 0.05
 TINY_BOX: Final = 2.0
 """Pixels of padding that make no room for text."""
 
-INHERITED: Final = (
-    "visibility",
-    "font-size",
-    "text-indent",
-    "letter-spacing",
-    "text-security",
-)
+INHERITED: Final = ("visibility", "font-size", "text-indent", "letter-spacing", "text-security")
 """The properties that hide text unless a descendant sets them again."""
 
+_TRANSFORMS: Final = frozenset({"transform", "translate", "scale", "rotate"})
+_TINY_FONT: Final = 2.0  # pixels; smaller text is unreadable
 _MIN_LINE: Final = 4.0  # pixels; a line has as many above its letters
 _FAR_LEFT: Final = -900.0  # pixels; tricks use -9999px, -999em, -5000px, -100vw
 _FAR_RIGHT: Final = 4_000.0  # pixels
@@ -79,6 +75,7 @@ _HEIGHTS: Final = frozenset(
 )
 """The properties that give a box a height that its content does not."""
 _CLIPS: Final = frozenset({"hidden", "clip", "scroll", "auto", "overlay"})
+_NO_TRACK: Final = frozenset({"0fr", "0px", "0", "minmax(0,0fr)", "minmax(0,0)", "minmax(0px,0fr)"})
 _TABLE: Final = frozenset({"table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption"})
 BLOCKS: Final = _TABLE | {
     "html", "body", "address", "article", "aside", "blockquote", "center", "dd", "details", "dialog", "dir", "div",
@@ -92,7 +89,7 @@ _MOVES: Final = frozenset(
         "border-left", "border-top", "translate", "transform",
     }
 )  # fmt: skip
-_TELLING: Final = _MOVES | TRANSFORMS | {*INHERITED} | {
+_TELLING: Final = _MOVES | _TRANSFORMS | {*INHERITED} | {
     "position", "opacity", "clip", "clip-path", "filter", "mask-image", "zoom", "overflow-x", "overflow-y",
     "content-visibility", "grid-template-rows", "contain", ANIMATED,
 }  # fmt: skip
@@ -100,9 +97,49 @@ _TELLING: Final = _MOVES | TRANSFORMS | {*INHERITED} | {
 _RELATIVE_LENGTH: Final = re.compile(rf"({NUMBER})(?:%|[sld]?v[wh])")
 
 
-def is_plain(style: Mapping[str, str]) -> bool:
-    """Return whether a style, as a third of a page's, has nothing that hides or moves an element or its text."""
-    return _TELLING.isdisjoint(style) and style.get("display") not in _NO_BOX
+class StyleEffect(NamedTuple):
+    """The effect of a style on an element."""
+
+    reason: str = ""
+    """The property that hides it with its content; empty if none does."""
+    opacity: float | None = None
+    """Its opacity, if it may be low."""
+    texts: tuple[tuple[str, bool], ...] = ()
+    """The inherited properties that hide or show its text."""
+    flat: bool = False
+    """Whether it may have no height."""
+    moved: tuple[float, float] | None = None
+    """How many pixels it is moved right and down; None if it is where the one around it is."""
+
+
+PLAIN: Final = StyleEffect()
+"""The effect of a style that hides and moves nothing."""
+
+
+def effect_of(tag: str, style: Mapping[str, str], *, incomplete: bool) -> StyleEffect:
+    """Return the effect of a style, as far as it does not depend on the element's position.
+
+    Args:
+        tag: The element's name.
+        style: Its longhands.
+        incomplete: Whether other style sheets may set more.
+    """
+    if _TELLING.isdisjoint(style) and style.get("display") not in _NO_BOX:  # as a third of a page's
+        return PLAIN
+    if incomplete and "position" not in style:
+        style = {**style, "position": "relative"}  # another sheet positions what has a position
+    boxed = is_boxed(tag, style) or (incomplete and "display" not in style)
+    reason = hidden_by(tag, style, boxed=boxed) or (ANIMATED if ANIMATED in style else "")
+    opacity = None if reason or "opacity" not in style else ratio(style["opacity"])
+    pairs = [(name, _text_hidden(name, style[name], boxed=boxed)) for name in INHERITED if name in style]
+    effect = StyleEffect(
+        reason,
+        opacity if opacity is not None and opacity < 0.5 and style.get("display") != "contents" else None,
+        tuple((name, state) for name, state in pairs if state is not None),
+        has_no_rows(style) or (boxed and _is_flattened(style)),
+        _offset(style, boxed=boxed),
+    )
+    return PLAIN if effect == PLAIN else effect
 
 
 def is_boxed(tag: str, style: Mapping[str, str]) -> bool:
@@ -132,7 +169,7 @@ def hidden_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
 
 def _unpainted_by(style: Mapping[str, str]) -> str:
     """Return the property that leaves nothing of an element to be painted; empty if none does."""
-    if ("clip" in style or "clip-path" in style) and cuts_all(style):
+    if ("clip" in style or "clip-path" in style) and _cuts_all(style):
         return "clip"
     if "filter" in style and _is_filtered_out(style["filter"]):
         return "filter"
@@ -143,11 +180,11 @@ def _unpainted_by(style: Mapping[str, str]) -> str:
 
 def _placed_by(tag: str, style: Mapping[str, str], *, boxed: bool) -> str:
     """Return the property that gives an element no room, or moves it out of sight; empty if none does."""
-    if boxed and not TRANSFORMS.isdisjoint(style) and (is_flat(style) or is_turned_away(style)):
+    if boxed and not _TRANSFORMS.isdisjoint(style) and _transformed(style)[0]:
         return "transform"
     if not _MOVES.isdisjoint(style) and _is_away(style):
         return "position"
-    if "zoom" in style and (zoom := ratio(style["zoom"])) is not None and 0 < zoom <= TINY_FONT / 16:
+    if "zoom" in style and (zoom := ratio(style["zoom"])) is not None and 0 < zoom <= _TINY_FONT / 16:
         return "size"
     if boxed and tag not in _TABLE and tag != "hr" and "table" not in style.get("display", "") and box_hidden(style):
         return "size"
@@ -179,7 +216,7 @@ def box_hidden(style: Mapping[str, str]) -> bool:
     return False
 
 
-def text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
+def _text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
     """Return whether an inherited property hides the text; None if it depends on the parent.
 
     Args:
@@ -194,7 +231,7 @@ def text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
     if name == "visibility":
         return value != "visible"
     if name == "font-size":
-        return may_be_tiny(value)
+        return _may_be_tiny(value)
     if name == "text-indent":
         share = fraction(value)
         away = pixels(value)
@@ -207,7 +244,7 @@ def text_hidden(name: str, value: str, *, boxed: bool) -> bool | None:
     return value != "none"
 
 
-def is_flattened(style: Mapping[str, str]) -> bool:
+def _is_flattened(style: Mapping[str, str]) -> bool:
     """Return whether the lines of a box have no height, and overflow is clipped."""
     if "line-height" not in style or style.get("overflow-y") not in _CLIPS:
         return False
@@ -217,6 +254,12 @@ def is_flattened(style: Mapping[str, str]) -> bool:
         return False
     sizes = ("height", "min-height", "padding-top", "padding-bottom")
     return all((pixels(style.get(name, "0"), 500.0) or 0.0) <= TINY_BOX for name in sizes)
+
+
+def has_no_rows(style: Mapping[str, str]) -> bool:
+    """Return whether all rows of a grid have no height, as in accordions that open by `1fr`."""
+    rows = style.get("grid-template-rows")
+    return rows is not None and _NO_TRACK.issuperset(arguments(rows.replace(", ", ",")))
 
 
 def _is_tiny(value: str) -> bool:
@@ -268,7 +311,7 @@ def _is_away(style: Mapping[str, str]) -> bool:
     return False
 
 
-def offset(style: Mapping[str, str], *, boxed: bool) -> tuple[float, float] | None:
+def _offset(style: Mapping[str, str], *, boxed: bool) -> tuple[float, float] | None:
     """Return by how many pixels an element is moved right and down; None if it is where the one around it is.
 
     A length from the other edge counts only if it is far. What is out of the flow is elsewhere even without a length.
@@ -293,7 +336,7 @@ def offset(style: Mapping[str, str], *, boxed: bool) -> tuple[float, float] | No
     for name in ("margin-top", "padding-top", "border-top") if boxed else ():
         y += (pixels(style[name].partition(" ")[0]) or 0.0) if name in style else 0.0
     if boxed:
-        dx, dy = moves(style)
+        _, dx, dy = _transformed(style)
         x, y = x + dx, y + dy
     return (x, y) if x or y or style.get("position") in OUT_OF_FLOW else None
 
@@ -301,6 +344,187 @@ def offset(style: Mapping[str, str], *, boxed: bool) -> tuple[float, float] | No
 def is_far(x: float, y: float) -> bool:
     """Return whether what is moved so many pixels right and down is out of the scrollable area."""
     return x <= _FAR_LEFT or x >= _FAR_RIGHT or y <= _FAR_UP or y >= _FAR_DOWN
+
+
+_Step = tuple[float, float, float, float]
+"""What one transform does, seen from the front: by what it multiplies the width and the height, negative if the sides
+are exchanged, and by how many pixels it moves right and down."""
+
+_SAME: Final[_Step] = (1.0, 1.0, 0.0, 0.0)
+_BASIS: Final = 200.0  # pixels; what a percentage of a translation refers to
+_FLAT_AREA: Final = 4e-4  # of its area; a text of 20 pixels is then less than a pixel
+_THIN_SIDE: Final = 0.02  # of its width or height
+_MAX_SLOPE: Final = 1_000.0  # times its height
+_MAX_CALLS: Final = 500
+_MATRIX: Final[Mapping[int, tuple[int, ...]]] = {6: (0, 1, 2, 3, 4, 5), 16: (0, 1, 4, 5, 12, 13)}
+"""Of the numbers of `matrix()` and `matrix3d()`, those for what is seen from the front."""
+
+
+def _transformed(style: Mapping[str, str]) -> tuple[bool, float, float]:
+    """Return whether transforms leave nothing to see of an element, and by how many pixels they move it right and down.
+
+    Nothing is seen of what is scaled to nothing, turned edge-on, skewed into a line, or faces away with a hidden back.
+    """
+    wide = high = facing = 1.0
+    right = down = 0.0
+    is_flat = is_turned = False
+    for name, parts in _transforms(style):
+        width, height, across, along = _step(name, parts)
+        is_flat = is_flat or abs(width * height) <= _FLAT_AREA or min(abs(width), abs(height)) <= _THIN_SIDE
+        if name.startswith("rotate"):
+            is_turned, facing = True, facing * width * height
+        if not is_turned:  # what follows a rotation moves in another direction
+            right, down = right + wide * across, down + high * along
+            wide, high = wide * width, high * height
+    return is_flat or (facing < 0 and style.get("backface-visibility") == "hidden"), right, down
+
+
+def _transforms(style: Mapping[str, str]) -> list[tuple[str, list[str]]]:
+    """Return an element's transforms, in order, with their arguments."""
+    own = [(name, style[name].split()) for name in ("translate", "rotate", "scale") if name in style]
+    calls = CALL.findall(style["transform"])[:_MAX_CALLS] if "transform" in style else ()
+    return [(name, parts) for name, parts in (*own, *((name, arguments(inside)) for name, inside in calls)) if parts]
+
+
+def _step(name: str, parts: Sequence[str]) -> _Step:
+    """Return what one function does; nothing if it is unknown."""
+    numbers = [1.0 if (number := ratio(part)) is None else number for part in parts]
+    if name.startswith("matrix"):
+        if len(numbers) not in _MATRIX:
+            return _SAME
+        a, b, c, d, right, down = (numbers[place] for place in _MATRIX[len(numbers)])
+        width = math.hypot(a, c)
+        return width, (a * d - b * c) / width if width else 0.0, right, down
+    axis = name[-1] if name[-1] in "xyz" else ""
+    if name.startswith("translate"):
+        x, y = (pixels(part, _BASIS) or 0.0 for part in [*parts, "0"][:2])
+        return 1.0, 1.0, *_along(axis, x, y, 0.0)
+    if name.startswith("scale"):
+        if axis == "z" and numbers[0] == 0:
+            return 0.0, 0.0, 0.0, 0.0  # what has no depth is not displayed (CSS Transforms 2)
+        return *_along(axis, numbers[0], numbers[min(len(numbers), 2) - 1], 1.0), 0.0, 0.0
+    angle = radians(parts[-1]) or 0.0
+    if name.startswith("rotate"):
+        if len(parts) > 1:  # the name of an axis, or a direction, of which its main axis counts
+            axis = parts[0] if len(parts) == 2 else max(zip(map(abs, numbers), "xyz", strict=False))[1]
+        height, width = _along(axis or "z", math.cos(angle), 1.0, 1.0)
+        return width, height, 0.0, 0.0
+    return (0.0, 0.0, 0.0, 0.0) if name.startswith("skew") and abs(math.tan(angle)) > _MAX_SLOPE else _SAME
+
+
+def _along(axis: str, first: float, second: float, other: float) -> tuple[float, float]:
+    """Return two values for x and y; with the name of an axis, the first value is its own, and the rest the other."""
+    return {"x": (first, other), "y": (other, first), "z": (other, other)}.get(axis, (first, second))
+
+
+_SLIVER: Final = 2.0  # pixels
+_FULL_PERCENT: Final = 99.0  # percent of a box
+_FULL_PIXELS: Final = 1_000.0  # pixels
+_PATH_NUMBER: Final = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)")
+_LINE_NUMBERS: Final = 4  # numbers of a path that is a point or a line
+
+
+def _cuts_all(style: Mapping[str, str]) -> bool:
+    """Return whether `clip` or `clip-path` leaves nothing of an element."""
+    clip = style.get("clip", "")
+    if clip.startswith("rect(") and style.get("position") in OUT_OF_FLOW and _is_sliver(clip[5:-1]):
+        return True
+    return any(_shape_cuts_all(name, inside) for name, inside in CALL.findall(style.get("clip-path", "")))
+
+
+def _is_sliver(edges: str) -> bool:
+    """Return whether the rectangle with the edges top, right, bottom, left has no area."""
+    parts = arguments(edges.partition(" round")[0])
+    sides = [0.0 if part == "auto" and place in {0, 3} else pixels(part, 100.0) for place, part in enumerate(parts)]
+    if len(sides) != 4:
+        return False
+    top, right, bottom, left = sides
+    flat = top is not None and bottom is not None and bottom - top <= _SLIVER
+    return flat or (left is not None and right is not None and right - left <= _SLIVER)
+
+
+def _shape_cuts_all(name: str, inside: str) -> bool:
+    parts = arguments(inside.partition(" round")[0])
+    if name == "rect":
+        return _is_sliver(inside)
+    if name == "inset" and parts:
+        top, right, bottom, left = four_sides(parts)
+        return _covers(top, bottom) or _covers(right, left)
+    if name in {"circle", "ellipse"}:
+        sizes = [pixels(part, 100.0) for part in arguments(inside.partition("at ")[0])]
+        return any(size is not None and size <= 1 for size in sizes)
+    if name == "polygon":
+        return _has_no_area(inside)
+    return name == "path" and len(_PATH_NUMBER.findall(inside)) <= _LINE_NUMBERS
+
+
+def _covers(start: str, end: str) -> bool:
+    first, second = pixels(start, 100.0), pixels(end, 100.0)
+    if first is None or second is None:
+        return False
+    shares = "%" in start or "%" in end
+    return first + second >= (_FULL_PERCENT if shares and first >= 0 and second >= 0 else _FULL_PIXELS)
+
+
+def _has_no_area(points: str) -> bool:
+    """Return whether a polygon has no area (the shoelace formula)."""
+    pairs = [arguments(pair) for pair in points.removeprefix("evenodd,").removeprefix("nonzero,").split(",")]
+    corners = [[pixels(part, 1_000.0) for part in pair] for pair in pairs if len(pair) == 2]
+    vertices = [(x, y) for x, y in corners if x is not None and y is not None]
+    if len(vertices) != len(corners) or not vertices:
+        return False
+    area = sum(x * v - u * y for (x, y), (u, v) in zip(vertices, vertices[1:] + vertices[:1], strict=True))
+    return abs(area) / 2 < 4
+
+
+_MEDIUM_FONT: Final = 16.0  # pixels
+
+_RELATIVE_SIZE: Final = re.compile(rf"{NUMBER}(?:em|%|ex|ch|lh|ic|cap)")
+_EM_UNIT: Final = re.compile(r"(?<=[\d.])em(?![a-z])")
+_SIZE_RATIOS: Final[Mapping[str, float]] = {"larger": 1.2, "smaller": 1 / 1.2}
+_SMALL_RATIO: Final = 0.5  # relative to the parent; a few nested ones leave nothing
+
+
+def _resolved(value: str, around: float) -> float:
+    """Resolve a font size to pixels.
+
+    Args:
+        value: The value of `font-size`.
+        around: The size of the parent element, in pixels.
+    """
+    if value in {"inherit", "unset"}:
+        return around
+    if _RELATIVE_SIZE.fullmatch(value):
+        return (pixels(value, _MEDIUM_FONT) or 0.0) / _MEDIUM_FONT * around
+    if value in _SIZE_RATIOS:
+        return _SIZE_RATIOS[value] * around
+    if "em" in value:
+        value = _EM_UNIT.sub(f"px*{around:.6f}", value)
+    size = pixels(value, around)
+    return _MEDIUM_FONT if size is None else size
+
+
+def _may_be_tiny(value: str) -> bool:
+    """Return whether a font size may make text unreadable, depending on the parent element."""
+    size = _resolved(value, _MEDIUM_FONT)
+    return size <= (_TINY_FONT if _RELATIVE_SIZE.fullmatch(value) is None else _SMALL_RATIO * _MEDIUM_FONT)
+
+
+def measure_fonts(document: Document, states: dict[Element, bool], styles: Styles) -> None:
+    """Compute font sizes where some may be tiny: a relative size depends on that of the parent element."""
+    if not any(states.values()):
+        return
+    sizes: dict[Element, float] = {}
+
+    def size_of(element: Element, around: float) -> float:
+        value = styles.get(element).get("font-size")
+        return around if value is None else _resolved(value, around)
+
+    for element in states:
+        if "font-size" in styles.get(element):  # and not only in an animation
+            states[element] = inherited(element, sizes, _MEDIUM_FONT, size_of) <= _TINY_FONT
+    for control in document.select("button"):
+        states.setdefault(control, False)  # has its own size, whatever its parent's
 
 
 _HINTS: Final = ("hid", "none", "reader", "only", "screen", "invis", "assist", "print")
@@ -335,8 +559,14 @@ _PARTS: Final = re.compile(r"[^a-z0-9]+")
 
 def hiding_classes(names: str, lowered: str) -> set[str]:
     """Return the class names, of which each has a line, that hide in common style kits; `lowered` is in lower case."""
-    utilities = {name for name in _names_with_hints(names, lowered) if _UTILITY.fullmatch(name)}
-    return {name for name in utilities if not name.lower().startswith("not-")}
+    hinted: set[str] = set()
+    for hint in _HINTS:  # searching all at once is much faster
+        end = 0
+        while (place := lowered.find(hint, end)) >= 0:
+            end = lowered.find("\n", place)
+            end = len(lowered) if end < 0 else end
+            hinted.add(names[lowered.rfind("\n", 0, place) + 1 : end])
+    return {name for name in hinted if _UTILITY.fullmatch(name) and not name.lower().startswith("not-")}
 
 
 def is_shown_by(classes: str) -> bool:
@@ -350,57 +580,3 @@ def is_shown_by(classes: str) -> bool:
         if shows and not _WIDE_SCREENS.isdisjoint(parts) and _PHONE_NAMES.isdisjoint(parts):
             return True
     return False
-
-
-def _names_with_hints(joined: str, lowered: str) -> set[str]:
-    """Return the names that contain one of `_HINTS`; searching all at once is much faster."""
-    names: set[str] = set()
-    for hint in _HINTS:
-        end = 0
-        while (place := lowered.find(hint, end)) >= 0:
-            end = lowered.find("\n", place)
-            end = len(lowered) if end < 0 else end
-            names.add(joined[lowered.rfind("\n", 0, place) + 1 : end])
-    return names
-
-
-_MAX_STATES: Final = 40  # rules
-
-
-class OtherState(NamedTuple):
-    """What a rule shows in a state of an element, such as `checked`."""
-
-    targets: list[Element]
-    state: str
-    names: frozenset[str]
-    """The properties that show the targets then."""
-    controls: list[Element]
-    """The elements that may be in the state, and their labels."""
-
-
-def other_states(document: Document, styles: Styles, names: Collection[str] = ()) -> list[OtherState]:
-    """Return what rules change if an element is checked, or otherwise focused, a link's target, or below the mouse.
-
-    Args:
-        document: The page; with its form controls for what can be checked.
-        styles: Its styles.
-        names: The properties that hide something; without any, the rules for what is checked are returned, else all
-            other ones.
-    """
-    states: list[OtherState] = []
-    for before, state, after, properties in islice(styles.states, _MAX_STATES):
-        if (state == "checked") is bool(names) or (names and properties.isdisjoint(names)):
-            continue
-        if nested_levels(before) or nested_levels(after):  # they may visit all elements around each, on each level
-            continue
-        try:
-            targets = document.select(before + after)
-            controls = document.select(before or "*") if targets else []
-        except (SelectorSyntaxError, ValueError, RecursionError):
-            continue
-        if state == "checked" and controls:
-            ids = {control.attr("id") for control in controls}
-            around = [label for control in controls if (label := control.closest("label")) is not None]
-            controls += [*around, *(label for label in document.select("label[for]") if label.attr("for") in ids)]
-        states.append(OtherState(targets, state, properties, controls))
-    return states

@@ -13,7 +13,7 @@ from typing import Final
 
 from turbohtml import Document, Element, Node, Text
 
-from groundwire.reading.css.cascade import NO_STYLE, Kind, Row, Styles
+from groundwire.reading.css.cascade import NO_STYLE, Styles, inherited
 from groundwire.reading.css.colors import Color, alike, blend, color, gradient_colors
 from groundwire.reading.css.values import OUT_OF_FLOW, arguments, comma_parts, fraction, pixels, ratio
 from groundwire.reading.visibility.hidden_styles import FAINT, hidden_by
@@ -34,7 +34,7 @@ _LINK: Final = Color(0.0, 0.0, 0.93, 1.0)
 _CONTROLS: Final = frozenset({"button", "input", "select", "textarea"})
 _MEDIA: Final = frozenset({"img", "video", "picture", "canvas", "svg", "iframe", "object", "embed"})
 _COLORS: Final = frozenset(
-    {"color", "text-fill", "background-color", "background-image", "text-shadow", "text-stroke", "box-shadow",
+    {"color", "text-fill-color", "background-color", "background-image", "text-shadow", "text-stroke", "box-shadow",
      "color-scheme", "filter", "mix-blend-mode"}
 )  # fmt: skip
 _ALTERING_FILTERS: Final = ("invert", "brightness", "contrast")
@@ -47,9 +47,7 @@ _FAR_SHADOW: Final = 150.0  # pixels; a shadow that is moved or blurred so far s
 _HUGE_BOX: Final = 3_000.0  # pixels; a box of this size fills any other
 
 
-def unreadable(
-    document: Document, styles: Styles, rows: Iterable[Row], styles_by_kind: Mapping[Kind, Mapping[str, str]]
-) -> tuple[dict[Element, bool], int]:
+def unreadable(document: Document, styles: Styles) -> tuple[dict[Element, bool], int]:
     """Return for each element that changes a color whether its text is indistinguishable from its background.
 
     White on white counts only if both are known: with external style sheets, that of boxes in `body` is not.
@@ -57,11 +55,9 @@ def unreadable(
     Returns:
         The elements, and how many texts would be unreadable if what is unknown had the colors of a page without styles.
     """
-    kinds = {kind: style for kind, style in styles_by_kind.items() if not _COLORS.isdisjoint(style)}
-    colors = {element: style for element, kind, style in rows if kind in kinds}
-    placed = {kind for kind, style in styles_by_kind.items() if style.get("position") in OUT_OF_FLOW}
-    spread = {kind for kind in placed if _is_spread(styles_by_kind[kind])}
-    covered = {e.parent for e, k, _ in rows if k in placed and (k in spread or e.tag in _MEDIA)} if placed else set()
+    colors = dict(styles.where(lambda style: not _COLORS.isdisjoint(style)))
+    placed = styles.where(lambda style: style.get("position") in OUT_OF_FLOW)
+    covered = {element.parent for element, style in placed if element.tag in _MEDIA or _is_spread(style)}
     look = _Contrast(styles, colors, covered, dark=_is_dark(document, styles))
     unknown_tags = {"html", "body"} if styles.incomplete else set[str]()
     states = {element: look.hides(element) for element in colors if element.tag not in unknown_tags}
@@ -117,51 +113,20 @@ class _Contrast:
         self._back = None if styles.incomplete or dark else _WHITE
         self._default = None if self._back is None or styles.without_sheets else _BLACK
         self._backs: dict[Element, Color | None] = {}
-        self._paints: dict[tuple[int, str], Color | None] = {}
         self._colors: dict[Element, Color | None] = {}
+        self._values: dict[str, dict[Element, str]] = {}
         self._covered = covered
-        self.filled: bool = any("text-fill" in style for style in color_styles.values())
+        self.filled: bool = any("text-fill-color" in style for style in color_styles.values())
         """Whether any text has a color that is not its `color`."""
-        self._edged = any("text-shadow" in style or "text-stroke" in style for style in color_styles.values())
-        self._palette: list[Color] | None = self._all_paints()
-        self._like: dict[Color, bool] = {}
-
-    def _all_paints(self) -> list[Color] | None:
-        """Return all background colors of the page; None if some may be mixed."""
-        styles = {id(style): style for style in (*self._color_styles.values(), *self._styles.box_styles.values())}
-        paints = {paint for style in styles.values() if (paint := self._painted(style, "")) is not None}
-        if any(0 < paint.alpha < 0.95 for paint in paints):
-            return None
-        return [*paints - {_CLEAR}, _WHITE, _YELLOW]
-
-    def _may_be_like(self, front: Color) -> bool:
-        """Return whether any background of the page may be like a text's color; quicker than looking for its own."""
-        if front.alpha < 1 or self._palette is None:
-            return True
-        if front not in self._like:
-            self._like[front] = any(alike(front, paint) for paint in self._palette)
-        return self._like[front]
 
     def _behind(self, element: Element) -> Color | None:
         """Return the background color of an element's text; None if unknown."""
-        back = self._at(element)
+        back = inherited(element, self._backs, self._back, self._over)
         own = self._of(element)
         if back is None or own is None or own.alpha >= 0.95:
             return back
         lying = self._under(element, element, element.children)  # the text may be in any of the following children
         return lying and blend(lying, back)
-
-    def _at(self, element: Element) -> Color | None:
-        """Return the background of an element and its siblings; linear, since no path is visited twice."""
-        path: list[Element] = []
-        node: object = element
-        while isinstance(node, Element) and node not in self._backs:
-            path.append(node)
-            node = node.parent
-        back = self._backs[node] if isinstance(node, Element) else self._back
-        for step in reversed(path):
-            back = self._backs[step] = self._over(step, back)
-        return back
 
     def _over(self, element: Element, back: Color | None) -> Color | None:
         """Return the color of an element's background blended over the one below."""
@@ -194,13 +159,11 @@ class _Contrast:
 
     def _of(self, element: Element) -> Color | None:
         """Return the background of an element itself; None if unknown."""
-        style = self._color_styles.get(element, NO_STYLE)
-        key = id(style), element.tag  # elements of one style share a mapping, which the page's styles keep alive
-        if key not in self._paints:
-            self._paints[key] = self._painted(style, element.tag)
-        return self._paints[key]
+        return self._painted(self._color_styles.get(element, NO_STYLE), element.tag)
 
     def _painted(self, style: Mapping[str, str], tag: str) -> Color | None:
+        if not style and tag not in _CONTROLS and tag != "mark":
+            return _CLEAR
         if "inset" in style.get("box-shadow", ""):
             return None
         if style.get("background-clip") == "text":
@@ -244,8 +207,6 @@ class _Contrast:
         style = self._color_styles.get(element, NO_STYLE)
         if front is not None and style.get("background-color") == "currentcolor":
             return self._color(element) == front and element.text.strip() != ""
-        if (front is None or front.alpha > FAINT) and not self._may_be_like(front or _BLACK):
-            return False
         if front is None or front.alpha > FAINT:
             back = self._behind(element)
             if not _is_lost(front or _BLACK, back or _WHITE):
@@ -255,7 +216,7 @@ class _Contrast:
                 return False
         elif self._shines_through(element):
             return False
-        return not (self._edged and self._has_edges(element, back or self._behind(element)))
+        return not self._has_edges(element, back or self._behind(element))
 
     def _is_altered(self, element: Element) -> bool:
         """Return whether a filter or a blend mode changes the colors after the text is painted."""
@@ -264,29 +225,22 @@ class _Contrast:
 
     def _front(self, element: Element) -> Color | None:
         """Return the color of an element's text; None if unknown."""
-        fill = self._inherited(element, "text-fill") if self.filled else ""
+        fill = self._inherited(element, "text-fill-color") if self.filled else ""
         return self._color(element) if fill in {"", "currentcolor"} else self._shade(fill)
 
     def _color(self, element: Element) -> Color | None:
-        """Return the color that `color` gives an element's text; linear, since no path is visited twice."""
-        path: list[Element] = []
-        node: object = element
-        shade = self._default
-        while isinstance(node, Element):
-            if node in self._colors:
-                shade = self._colors[node]
-                break
-            path.append(node)
-            value = self._color_styles.get(node, NO_STYLE).get("color", "")
-            if value and value not in _INHERITED_WORDS:
-                shade = self._default if value in {"initial", "revert"} else self._shade(value)
-                break
-            if not value and (node.tag in {"mark", "button"} or (node.tag == "a" and node.attr("href") is not None)):
-                shade = _LINK if node.tag == "a" else _BLACK
-                break
-            node = node.parent
-        self._colors.update(dict.fromkeys(path, shade))
-        return shade
+        """Return the color that `color` gives an element's text."""
+        return inherited(element, self._colors, self._default, self._own_color)
+
+    def _own_color(self, element: Element, around: Color | None) -> Color | None:
+        value = self._color_styles.get(element, NO_STYLE).get("color", "")
+        if not value and element.tag == "a" and element.attr("href") is not None:
+            return _LINK
+        if not value and element.tag in {"mark", "button"}:
+            return _BLACK
+        if not value or value in _INHERITED_WORDS:
+            return around
+        return self._default if value in {"initial", "revert"} else self._shade(value)
 
     def _shade(self, value: str) -> Color | None:
         """Return a color; None if it is unknown, as which half of `light-dark()` a dark page shows."""
@@ -309,13 +263,13 @@ class _Contrast:
         return False
 
     def _inherited(self, element: Element, name: str) -> str:
-        node: object = element
-        while isinstance(node, Element):
-            value = self._color_styles.get(node, NO_STYLE).get(name, "")
-            if value and value not in {"inherit", "unset"}:
-                return "" if value in {"none", "initial", "revert"} else value
-            node = node.parent
-        return ""
+        def value_of(inner: Element, around: str) -> str:
+            value = self._color_styles.get(inner, NO_STYLE).get(name, "")
+            if not value or value in {"inherit", "unset"}:
+                return around
+            return "" if value in {"none", "initial", "revert"} else value
+
+        return inherited(element, self._values.setdefault(name, {}), "", value_of)
 
 
 @lru_cache(maxsize=1024)

@@ -7,17 +7,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Collection, Container, Iterable, Iterator, Mapping
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
-from turbohtml import Document, DocumentFragment, Element, Node, Text
+from turbohtml import Document, DocumentFragment, Element, Node, SelectorSyntaxError, Text
 
 from groundwire.reading.css.cascade import Styles
 from groundwire.reading.css.stylesheets import SHADOW_STEPS, read_shadow
+from groundwire.reading.css.values import nested_levels
 from groundwire.reading.html.math import is_formula
 from groundwire.reading.html.semantics import is_task_box
-from groundwire.reading.visibility.hidden_styles import OtherState, other_states
 
 __all__ = [
     "drop_texts",
@@ -25,6 +25,7 @@ __all__ = [
     "is_cloaked",
     "is_marked",
     "keep_folded",
+    "other_states",
     "place_shadows",
     "take_shadows",
 ]
@@ -117,7 +118,8 @@ def drop_unrendered(document: Document) -> Counter[str]:
     and texts.
     """
     candidates = _unrendered(document)
-    counts = Counter({"element": sum(map(_hides_text, candidates))})
+    unseen = (node for node in candidates if node.tag in _NEVER_SHOWN or node.tag == "annotation-xml")
+    counts = Counter({"element": sum(node.text.strip() != "" and not _shows_fallback(node) for node in unseen)})
     sources: list[tuple[Element, Element]] = []
     for element in candidates:
         tag = element.tag
@@ -153,12 +155,6 @@ def _unrendered(document: Document) -> list[Element]:
                     candidates.extend([child for child in action if isinstance(child, Element)][1:])
                 candidates.extend(outer.iter_elements(tags))
     return candidates
-
-
-def _hides_text(element: Element) -> bool:
-    """Return whether a removed element contains text for readers."""
-    may_be_text = element.tag in _NEVER_SHOWN or element.tag == "annotation-xml"
-    return may_be_text and not _shows_fallback(element) and bool(element.text.strip())
 
 
 def _shows_fallback(element: Element) -> bool:
@@ -210,7 +206,7 @@ def keep_folded(
     hidden: dict[Element, str],
     unseen: dict[Element, bool],
     styles: Styles,
-    boxes: list[OtherState],
+    boxes: list[_OtherState],
     *,
     alive: bool,
 ) -> int:
@@ -307,7 +303,7 @@ def _is_inside(element: Element, hidden: Mapping[Element, str]) -> bool:
 
 
 def _shown_in(
-    state_rule: OtherState, hidden: Mapping[Element, str], unseen: Mapping[Element, bool], linked: set[str]
+    state_rule: _OtherState, hidden: Mapping[Element, str], unseen: Mapping[Element, bool], linked: set[str]
 ) -> Iterator[Element]:
     """Yield the prose that is shown in a state that a visible control, or a link, brings about."""
     targets, state, names, controls = state_rule
@@ -428,3 +424,45 @@ def is_marked(element: Element) -> bool:
         return "clone" not in names and "duplicate" not in names
     style = (element.attr("style") or "").replace(" ", "").lower()
     return "opacity:0" in style and "transform:" in style and "scale(0)" not in style
+
+
+_MAX_STATES: Final = 40  # rules
+
+
+class _OtherState(NamedTuple):
+    """What a rule shows in a state of an element, such as `checked`."""
+
+    targets: list[Element]
+    state: str
+    names: frozenset[str]
+    """The properties that show the targets then."""
+    controls: list[Element]
+    """The elements that may be in the state, and their labels."""
+
+
+def other_states(document: Document, styles: Styles, names: Collection[str] = ()) -> list[_OtherState]:
+    """Return what rules change if an element is checked, or otherwise focused, a link's target, or below the mouse.
+
+    Args:
+        document: The page; with its form controls for what can be checked.
+        styles: Its styles.
+        names: The properties that hide something; without any, the rules for what is checked are returned, else all
+            other ones.
+    """
+    states: list[_OtherState] = []
+    for before, state, after, properties in islice(styles.states, _MAX_STATES):
+        if (state == "checked") is bool(names) or (names and properties.isdisjoint(names)):
+            continue
+        if nested_levels(before) or nested_levels(after):  # they may visit all elements around each, on each level
+            continue
+        try:
+            targets = document.select(before + after)
+            controls = document.select(before or "*") if targets else []
+        except (SelectorSyntaxError, ValueError, RecursionError):
+            continue
+        if state == "checked" and controls:
+            ids = {control.attr("id") for control in controls}
+            around = [label for control in controls if (label := control.closest("label")) is not None]
+            controls += [*around, *(label for label in document.select("label[for]") if label.attr("for") in ids)]
+        states.append(_OtherState(targets, state, properties, controls))
+    return states

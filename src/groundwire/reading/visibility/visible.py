@@ -1,4 +1,4 @@
-"""Removal of everything that a person who looks at the page could not see.
+"""Removal of everything that a person who effects at the page could not see.
 
 That is: what a browser does not render, what its style hides, and what only programs read. Visible facts are never
 lost: closed `details` are a click away, white on dark is readable, and a page that hides its main part until a script
@@ -7,22 +7,19 @@ has run keeps it.
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
-from operator import itemgetter
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Final
 
 from turbohtml import Document, Element, Text
 from turbohtml.query import escape_identifier
 
-from groundwire.reading.css.cascade import ANIMATED, Kind, Row, Styles, declare_attributes, unknown_path
+from groundwire.reading.css.cascade import ANIMATED, Kind, Styles, declare_attributes, inherited
 from groundwire.reading.css.parser import DEFAULTS, Declaration
-from groundwire.reading.css.rendered_size import measure_fonts
 from groundwire.reading.css.stylesheets import read_styles
-from groundwire.reading.css.values import OUT_OF_FLOW, arguments, pixels, ratio
+from groundwire.reading.css.values import OUT_OF_FLOW, pixels, ratio
 from groundwire.reading.html.math import is_formula, write_out_drawings
 from groundwire.reading.html.semantics import fill_streamed, topmost
 from groundwire.reading.text.sanitize import lower_ascii
@@ -31,18 +28,17 @@ from groundwire.reading.visibility.hidden_styles import (
     BLOCKS,
     FAINT,
     INHERITED,
+    PLAIN,
     TINY_BOX,
+    StyleEffect,
     box_hidden,
-    hidden_by,
+    effect_of,
+    has_no_rows,
     hiding_classes,
     is_boxed,
     is_far,
-    is_flattened,
-    is_plain,
     is_shown_by,
-    offset,
-    other_states,
-    text_hidden,
+    measure_fonts,
 )
 from groundwire.reading.visibility.text_contrast import COLORED, unreadable
 from groundwire.reading.visibility.unrendered import (
@@ -51,6 +47,7 @@ from groundwire.reading.visibility.unrendered import (
     is_cloaked,
     is_marked,
     keep_folded,
+    other_states,
     place_shadows,
     take_shadows,
 )
@@ -58,17 +55,15 @@ from groundwire.reading.visibility.unrendered import (
 __all__ = ["Removed", "drop_unseen"]
 
 _POSITIONED: Final = OUT_OF_FLOW | {"relative", "sticky"}
-_FIXED: Final = frozenset({"fixed"})
 _FADE_INS: Final = frozenset({"opacity", "visibility", "transform", "position", "clip", "filter"})
 """Properties that scripts reset when a part scrolls into view; `display` needs a click."""
 
 _CLIPS: Final = frozenset({"hidden", "clip"})
-_NO_TRACK: Final = frozenset({"0fr", "0px", "0", "minmax(0,0fr)", "minmax(0,0)", "minmax(0px,0fr)"})
 _ARIA_HIDDEN: Final = '[aria-hidden="true"]'
 _HIDDEN_ATTRIBUTES: Final = "[hidden], dialog:not([open]), [popover]"
 _WRAPPERS: Final = "html, body, main, article, h1, [role=main]"
-_IN_PLACE: Final = (0.0, 0.0)
 _Frame = tuple[tuple[float, float], tuple[float, float]]
+_IN_PLACE: Final[_Frame] = ((0.0, 0.0), (0.0, 0.0))
 _MAX_WRAPPERS: Final = 5
 """How many hidden wrappers, one in another, are judged: `html, body { opacity: 0 }` hides a page twice."""
 
@@ -106,38 +101,6 @@ class Removed:
         )
 
 
-@dataclass(slots=True)
-class _Judgment:
-    """The hidden parts of a page."""
-
-    elements: dict[Element, str] = field(default_factory=dict)
-    """The reason for each element that is removed with its content."""
-    texts: dict[str, dict[Element, bool]] = field(default_factory=dict)
-    """For each inherited property, whether it hides an element's own text."""
-    revealed: int = 0
-    doubtful: int = 0
-    near: list[Element] = field(default_factory=list)
-    """The elements that are moved, and lie on the page."""
-
-
-class _Look(NamedTuple):
-    """The effect of a style on an element."""
-
-    reason: str
-    """The property that hides it with its content; empty if none does."""
-    opacity: float | None
-    """Its opacity, if it may be low."""
-    texts: tuple[tuple[str, bool], ...]
-    """The inherited properties that hide or show its text."""
-    flat: bool
-    """Whether it may have no height; see `_flattened`."""
-    moved: tuple[float, float] | None
-    """How many pixels it is moved right and down; None if it is where the one around it is."""
-
-
-_PLAIN_LOOK: Final = _Look("", None, (), flat=False, moved=None)
-
-
 def drop_unseen(document: Document) -> Removed:
     """Remove what a person could not see on a page.
 
@@ -165,27 +128,24 @@ def drop_unseen(document: Document) -> Removed:
     for element in marked:
         declare_attributes(element, styles)
     drawings = [element for element in marked if element.attr("aria-hidden") == "true"]
-    if not len(styles):
-        prefer_spoken(drawings, {})
-        return Removed(counts, class_names=lowered, described=write_appearance(document, styles, [], {}))
-    rows = list(styles.items())
-    styles_by_kind = dict(map(itemgetter(1, 2), rows))  # most elements share a few
-    judgment = _judge(rows, styles, reasons, alive=alive)
-    measure_fonts(document, judgment.texts["font-size"], styles)
-    judgment.texts["color"], judgment.doubtful = unreadable(document, styles, rows, styles_by_kind)
-    _let_out(judgment, styles)
-    invisible = judgment.texts["visibility"]
-    judgment.revealed += keep_folded(document, judgment.elements, invisible, styles, boxes, alive=alive)
+    hidden: dict[Element, str] = {}
+    texts: dict[str, dict[Element, bool]] = {name: {} for name in INHERITED}
+    near, revealed = _judge(styles, reasons, hidden, texts, alive=alive)
+    measure_fonts(document, texts["font-size"], styles)
+    texts["color"], doubtful = unreadable(document, styles)
+    _let_out(hidden, near, styles)
+    revealed += keep_folded(document, hidden, texts["visibility"], styles, boxes, alive=alive)
     for _ in range(_MAX_WRAPPERS if alive else 0):
-        if not _keep_main_part(document, judgment):
+        if not (kept := _keep_main_part(document, hidden, texts["visibility"])):
             break
-    prefer_spoken(drawings, judgment.elements)
-    _drop_whole(judgment.elements, reasons, counts)
-    for name, states in judgment.texts.items():
+        revealed += kept
+    prefer_spoken(drawings, hidden)
+    _drop_whole(hidden, reasons, counts)
+    for name, states in texts.items():
         if any(states.values()) and (dropped := drop_texts(states)):
             counts[name] += dropped
-    described = write_appearance(document, styles, rows, styles_by_kind)
-    return Removed(dict(counts), judgment.revealed, judgment.doubtful, lowered, described)
+    described = write_appearance(document, styles)
+    return Removed(dict(counts), revealed, doubtful, lowered, described)
 
 
 def _declare_defaults(
@@ -201,96 +161,111 @@ def _declare_defaults(
         or element.attr("popover") is not None
         or (element.tag == "dialog" and element.attr("open") is None)
     ]
-    styles.declare(attributes, none, layer=DEFAULTS)
+    styles.apply(attributes, none, layer=DEFAULTS)
     reasons.update(dict.fromkeys(attributes, "attribute"))
     if utilities:
         selector = ", ".join("." + escape_identifier(name) for name in utilities)
         hidden = [e for e in document.select(selector) if not is_shown_by(e.attr("class") or "")]
-        styles.declare(hidden, none, layer=DEFAULTS)
+        styles.apply(hidden, none, layer=DEFAULTS)
         reasons.update(dict.fromkeys(hidden, "class"))
     return reasons
 
 
-def _judge(rows: Iterable[Row], styles: Styles, reasons: Mapping[Element, str], *, alive: bool) -> _Judgment:
-    judgment = _Judgment(texts={name: {} for name in INHERITED})
-    moved: dict[Element, tuple[float, float]] = {}
-    faint: dict[Element, float] = {}
-    looks_by_kind: dict[tuple[str, Kind], _Look] = {}
-    looks: list[tuple[Element, str, _Look]] = []
-    placed: dict[Element, str] = {}
-    for element, kind, style in rows:
-        tag = _box_of(element, styles)
-        if "position" in style:
-            placed[element] = style["position"]
-        look = looks_by_kind.get((tag, kind))
-        if look is None:
-            look = looks_by_kind[tag, kind] = _look(tag, style, styles)
-        if look is not _PLAIN_LOOK:
-            looks.append((element, tag, look))
-            if look.opacity is not None:
-                faint[element] = look.opacity
-    for element, tag, (reason, opacity, texts, flat, shift) in looks:
-        if opacity is not None:
-            reason = "opacity" if _combined(element, faint) <= FAINT else ""
+def _judge(
+    styles: Styles,
+    reasons: Mapping[Element, str],
+    hidden: dict[Element, str],
+    texts: Mapping[str, dict[Element, bool]],
+    *,
+    alive: bool,
+) -> tuple[set[Element], int]:
+    """Find what styles hide.
+
+    Args:
+        styles: The styles of the page.
+        reasons: What is known of elements that an attribute or a class hides.
+        hidden: The elements to be removed with their content are added, with the property that hides each.
+        texts: For each inherited property, whether it hides an element's own text is added.
+        alive: Whether a script may show something.
+
+    Returns:
+        The elements that are moved, and lie on the page; and how many a script or an animation shows.
+    """
+    revealed = 0
+
+    def is_revealed(element: Element, reason: str) -> bool:
+        """Return whether something shows an element for which a property hides it."""
         if reason == ANIMATED:
-            judgment.revealed += 1
-        elif reason and not _is_shown_after_all(element, tag, reason, styles):
-            if alive and (is_marked(element) if reason in _FADE_INS else reason == "display" and is_cloaked(element)):
-                judgment.revealed += 1
+            return True
+        return alive and (is_marked(element) if reason in _FADE_INS else reason == "display" and is_cloaked(element))
+
+    effects_by_kind: dict[tuple[str, Kind], StyleEffect] = {}
+    effects: list[tuple[Element, str, StyleEffect]] = []
+    for element, kind, style in styles.rows:
+        tag = _box_of(element, styles)
+        effect = effects_by_kind.get((tag, kind))
+        if effect is None:
+            effect = effects_by_kind[tag, kind] = effect_of(tag, style, incomplete=styles.incomplete)
+        if effect is not PLAIN:
+            effects.append((element, tag, effect))
+    faint = {element: effect.opacity for element, _, effect in effects if effect.opacity is not None}
+    moved = {element: effect.moved for element, _, effect in effects if effect.moved is not None}
+    opacities: dict[Element, float] = {}
+    for element, tag, (reason, opacity, states, flat, _) in effects:
+        if opacity is not None:
+            opacity = inherited(element, opacities, 1.0, lambda inner, around: around * faint.get(inner, 1.0))
+            reason = "opacity" if opacity <= FAINT else ""
+        if reason and not _is_shown_after_all(element, tag, reason, styles):
+            if is_revealed(element, reason):
+                revealed += 1
             else:
-                judgment.elements[element] = reasons.get(element, reason) if reason == "display" else reason
-        if shift is not None:
-            moved[element] = shift
+                hidden[element] = reasons.get(element, reason) if reason == "display" else reason
         if flat:
-            judgment.elements.update(dict.fromkeys(_flattened(element, styles), "size"))
-        for name, state in texts:
-            if state and name == "visibility" and alive and is_marked(element):
-                judgment.revealed += 1
+            hidden.update(dict.fromkeys(_flattened(element, styles), "size"))
+        for name, state in states:
+            if state and name == "visibility" and is_revealed(element, name):
+                revealed += 1
             else:
-                judgment.texts[name][element] = state
-    _judge_places(moved, placed, judgment, alive=alive)
-    return judgment
+                texts[name][element] = state
+    positions = {element: style["position"] for element, _, style in styles.rows if "position" in style}
+    near, frames = set[Element](), dict[Element, _Frame]()
+    for element in moved:
+        if not is_far(*inherited(element, frames, _IN_PLACE, partial(_moved_frame, moved, positions))[0]):
+            near.add(element)
+        elif is_revealed(element, "position"):
+            revealed += 1
+        else:
+            hidden.setdefault(element, "position")
+    return near, revealed
 
 
 def _is_shown_after_all(element: Element, tag: str, reason: str, styles: Styles) -> bool:
-    """Return whether an element is no less visible for what seems to hide it."""
+    """Return whether an element is no less visible for what seems to hide it.
+
+    The box around it may give it a height or, in a row that it grows in, a width.
+    """
     if reason == "clip" and tag == "mjx-assistive-mml":  # MathJax draws the same formula by generated content
         return is_formula(" ".join(element.stripped_strings))
-    return reason in {"contain", "size"} and _is_stretched(element, reason, styles)
+    around = styles.get(element.parent) if isinstance(element.parent, Element) else {}
+    style, display = styles.get(element), around.get("display", "")
+    if reason == "contain":
+        return "flex" in display or "grid" in display
+    if reason != "size" or "flex" not in display or not ratio(style.get("flex-grow", "0")):
+        return False
+    size = "height" if "flex-direction" in around else "width"
+    return style.get("max-width", "none") == "none" and not box_hidden({k: v for k, v in style.items() if k != size})
 
 
-def _judge_places(
-    moved: Mapping[Element, tuple[float, float]], placed: Mapping[Element, str], judgment: _Judgment, *, alive: bool
-) -> None:
-    """Judge the elements that are moved, each with those around it."""
-    frames: dict[Element, _Frame] = {}
-    for element in moved:
-        if not is_far(*_frame(element, moved, placed, frames)[0]):
-            judgment.near.append(element)
-        elif alive and is_marked(element):
-            judgment.revealed += 1
-        else:
-            judgment.elements.setdefault(element, "position")
-
-
-def _frame(
-    element: Element,
-    moved: Mapping[Element, tuple[float, float]],
-    placed: Mapping[Element, str],
-    frames: dict[Element, _Frame],
+def _moved_frame(
+    moved: Mapping[Element, tuple[float, float]], positions: Mapping[Element, str], element: Element, frame: _Frame
 ) -> _Frame:
-    """Return how far an element is moved with those around it, and what is placed in it; no path is visited twice."""
-    above, path = unknown_path(element, frames)
-    around, holder = frames[above] if above is not None else (_IN_PLACE, _IN_PLACE)
-    for step in path:
-        position = placed.get(step)
-        if (shift := moved.get(step)) is not None:
-            around = holder if position == "absolute" else _IN_PLACE if position == "fixed" else around
-            around = around[0] + shift[0], around[1] + shift[1]
-        if position in _POSITIONED:
-            holder = around
-        frames[step] = around, holder
-    return frames[element]
+    """Return how far an element is moved with those around it, and what is placed in it; see `inherited`."""
+    around, holder = frame
+    position = positions.get(element)
+    if (shift := moved.get(element)) is not None:
+        around = holder if position == "absolute" else _IN_PLACE[0] if position == "fixed" else around
+        around = around[0] + shift[0], around[1] + shift[1]
+    return around, around if position in _POSITIONED else holder
 
 
 def _box_of(element: Element, styles: Styles) -> str:
@@ -302,70 +277,22 @@ def _box_of(element: Element, styles: Styles) -> str:
     return tag
 
 
-def _look(tag: str, style: Mapping[str, str], styles: Styles) -> _Look:
-    """Return the effect of a style, as far as it does not depend on the element's position."""
-    if is_plain(style):
-        return _PLAIN_LOOK
-    if styles.incomplete and "position" not in style:
-        style = {**style, "position": "relative"}  # another sheet positions what has a position
-    boxed = is_boxed(tag, style) or (styles.incomplete and "display" not in style)
-    reason = hidden_by(tag, style, boxed=boxed) or (ANIMATED if ANIMATED in style else "")
-    opacity = None if reason or "opacity" not in style else ratio(style["opacity"])
-    pairs = [(name, text_hidden(name, style[name], boxed=boxed)) for name in INHERITED if name in style]
-    look = _Look(
-        reason,
-        opacity if opacity is not None and opacity < 0.5 and style.get("display") != "contents" else None,
-        tuple((name, state) for name, state in pairs if state is not None),
-        _has_no_rows(style) or (boxed and is_flattened(style)),
-        offset(style, boxed=boxed),
-    )
-    return _PLAIN_LOOK if look == _PLAIN_LOOK else look
-
-
-def _is_stretched(element: Element, reason: str, styles: Styles) -> bool:
-    """Return whether the box around an element may give it a height, or in a row that it grows in, a width."""
-    around = styles.get(element.parent) if isinstance(element.parent, Element) else {}
-    style, display = styles.get(element), around.get("display", "")
-    if reason == "contain":
-        return "flex" in display or "grid" in display
-    grows = "flex" in display and bool(ratio(style.get("flex-grow", "0")))
-    size = "height" if "flex-direction" in around else "width"
-    return (
-        grows
-        and style.get("max-width", "none") == "none"
-        and not box_hidden({k: v for k, v in style.items() if k != size})
-    )
-
-
 def _flattened(element: Element, styles: Styles) -> Iterator[Element]:
     """Yield what a box without height clips: one whose own lines have none, or the parts in rows without height."""
     style, children = styles.get(element), [child for child in element if isinstance(child, Element)]
-    if _has_no_rows(style):
+    if has_no_rows(style):
         around = style.get("overflow-y") in _CLIPS
         yield from (child for child in children if around or styles.get(child).get("overflow-y") in _CLIPS)
     elif not any(is_boxed(child.tag, styles.get(child)) for child in children):
         yield element
 
 
-def _has_no_rows(style: Mapping[str, str]) -> bool:
-    """Return whether all rows of a grid have no height, as in accordions that open by `1fr`."""
-    rows = style.get("grid-template-rows")
-    return rows is not None and _NO_TRACK.issuperset(arguments(rows.replace(", ", ",")))
-
-
-def _combined(element: Element, factors: Mapping[Element, float]) -> float:
-    """Return the product of a factor of an element and of those around it."""
-    nearest = (ancestor for ancestor in islice(element.ancestors, 50) if isinstance(ancestor, Element))
-    return factors[element] * math.prod(factors.get(ancestor, 1.0) for ancestor in nearest)
-
-
-def _let_out(judgment: _Judgment, styles: Styles) -> None:
+def _let_out(reasons: Mapping[Element, str], near: set[Element], styles: Styles) -> None:
     """Move what is seen out of hidden elements: what is moved back to the page, and what a box does not clip.
 
     A box without height clips positioned content only if it is positioned itself, otherwise the content is relative to
     an ancestor; and content over the padding is visible, as in aspect-ratio boxes.
     """
-    reasons, near = judgment.elements, set(judgment.near)
     for element in list(topmost([element for element, reason in reasons.items() if reason in {"size", "position"}])):
         inside = [node for node in element.descendants if isinstance(node, Element)] if element.text.strip() else []
         if reasons[element] == "position":
@@ -374,40 +301,42 @@ def _let_out(judgment: _Judgment, styles: Styles) -> None:
             style = styles.get(element)
             is_holder = style.get("position", "static") != "static"
             padded = (pixels(style.get("padding-top", ""), 500.0) or 0.0) > TINY_BOX
-            free = _FIXED if is_holder and not padded else OUT_OF_FLOW
+            free = {"fixed"} if is_holder and not padded else OUT_OF_FLOW
             visible = [node for node in inside if styles.get(node).get("position") in free and node not in reasons]
         for node in list(topmost(visible)):
             element.insert_before(node.extract())
 
 
-def _keep_main_part(document: Document, judgment: _Judgment) -> bool:
+def _keep_main_part(document: Document, hidden: dict[Element, str], unseen: dict[Element, bool]) -> int:
     """Keep what a script must be about to show: otherwise almost nothing of the page would be left.
 
+    Args:
+        document: The page.
+        hidden: The elements to be removed, with the reason of each; those that are kept are taken out.
+        unseen: Whether `visibility` hides the text of an element; those that are kept are taken out.
+
     Returns:
-        Whether anything was kept; what is hidden inside of it has yet to be judged.
+        How many elements are kept; what is hidden inside of them has yet to be judged.
     """
     body = document.find("body")
-    hides = [*judgment.elements, *(element for element, hidden in judgment.texts["visibility"].items() if hidden)]
-    if body is None or not hides:
-        return False
-    sizes = {element: len(element.text) for element in topmost(hides)}
-    if not any(sizes.values()):
-        return False
-    before = judgment.revealed
+    sizes = {element: len(element.text) for element in topmost([*hidden, *filter(unseen.get, unseen)])}
+    if body is None or not any(sizes.values()):
+        return 0
     total = len(body.text)
     top = [element for element, size in sizes.items() if size * 20 > total]
     lost = sum(sizes[element] for element in top)
     shown_size = total - sum(sizes.values())  # of some pages most is closed menus
+    kept = 0
     for element in top:
-        soft = judgment.elements.get(element, "visibility") in _FADE_INS
+        soft = hidden.get(element, "visibility") in _FADE_INS
         if (soft and len(top) > 2 and lost * 2 > total) or (
             (sizes[element] * 5 > total or (soft and sizes[element] > shown_size))
             and (element.matches(_WRAPPERS) or element.select_one(_WRAPPERS) is not None)
         ):
-            judgment.elements.pop(element, None)
-            judgment.texts["visibility"].pop(element, None)
-            judgment.revealed += 1
-    return judgment.revealed > before
+            hidden.pop(element, None)
+            unseen.pop(element, None)
+            kept += 1
+    return kept
 
 
 def _drop_whole(elements: Mapping[Element, str], reasons: Mapping[Element, str], counts: Counter[str]) -> None:
