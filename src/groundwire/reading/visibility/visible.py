@@ -1,4 +1,4 @@
-"""Removal of everything that a person who effects at the page could not see.
+"""Removal of everything that a person who looks at the page could not see.
 
 That is: what a browser does not render, what its style hides, and what only programs read. Visible facts are never
 lost: closed `details` are a click away, white on dark is readable, and a page that hides its main part until a script
