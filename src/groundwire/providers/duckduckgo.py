@@ -233,10 +233,11 @@ def _raise_for_status(status: int | None, headers: Mapping[str, str], name: str)
     Raises:
         ProviderError: one of its classes.
     """
+    wait = retry_after(headers)
     if status == 202:  # DuckDuckGo throttles with it
-        raise RateLimited(name, "too many requests", status=status, retry_after=retry_after(headers))
+        raise RateLimited(name, "too many requests", status=status, retry_after=wait)
     if status == 403:
-        raise ProviderBlocked(name, "it classifies this machine as a bot", status=status)
+        raise ProviderBlocked(name, "it classifies this machine as a bot", status=status, retry_after=wait)
     raise_for_status(Response("", status or 200, headers), name)
 
 
