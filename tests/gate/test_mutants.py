@@ -140,8 +140,8 @@ source = (mutants.ROOT / module).read_text()
 same = Mutation("", 1, (1, 1), "", "", source + "# nothing")
 endless = Mutation("", 1, (1, 1), "", "", source + "while True:\\n    pass\\n")
 mutants.warm(["aiohttp", "hypothesis", "pydantic", "xdist.plugin"])  # which conftest.py imports
-mutants._CPU = 3
-for mutation in (same, changed, same, endless):
+for mutation, seconds in ((same, 100), (changed, 100), (same, 100), (endless, 3)):
+    mutants._CPU = seconds
     print(workshop.fate(module, mutation, tests, mutants.Baseline(seconds=10.0)))
 """
 
