@@ -41,6 +41,12 @@ def test_the_options_reach_the_service(terminal: Terminal) -> None:
     assert (asked["time_range"], asked["language"]) == ("year", "de")
 
 
+def test_safe_search_has_the_words_of_other_tools(terminal: Terminal) -> None:
+    done = terminal.here("search", "a", "--safesearch", "on")  # as ddgs calls it
+    assert done.exit_code in {0, 1}, done.stderr
+    assert terminal.world.searxng.requests[0].query["safesearch"] == "2"
+
+
 @pytest.mark.req("Y2", "Y11")
 def test_json_is_the_tools_result_and_nothing_else(terminal: Terminal) -> None:
     done = terminal.here("search", QUERY, "--limit", "2", "--format", "json")

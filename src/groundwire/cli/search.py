@@ -110,7 +110,8 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
 @click.option("--region", metavar="CODE", help="A country such as us or de.")
 @click.option(
     "--safesearch",
-    type=click.Choice(get_args(SafeSearch)),
+    metavar=f"[{'|'.join(get_args(SafeSearch))}]",  # not a choice: the words of other search tools are taken, too
+    shell_complete=one_of(get_args(SafeSearch)),
     help=f"How strictly to filter explicit results. By default the setting search.safesearch ({SEARCH.safesearch}).",
 )
 @click.option(
