@@ -15,11 +15,11 @@ import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from types import MappingProxyType
 from typing import Annotated, Any, ClassVar, Final, Literal, Self
 
-from pydantic import ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
 
 from groundwire.errors import InvalidRequest
 from groundwire.models import SearchResponse, SearchResult
@@ -52,7 +52,18 @@ _FILTERS: Final = frozenset(
 )
 """Perplexity's names of arguments that every search has."""
 
-_Day = Annotated[str, Field(pattern=_DAY)]
+
+def _existing(text: str) -> str:
+    """Refuse days that do not exist, by the name that the client knows."""
+    month, day, year = map(int, text.split("/"))
+    try:
+        date(year, month, day)
+    except ValueError:
+        raise ValueError("is not a date") from None
+    return text
+
+
+_Day = Annotated[str, Field(pattern=_DAY), AfterValidator(_existing)]
 _Domain = Annotated[str, Field(max_length=254, pattern=r"^-?\.?[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?$")]
 
 

@@ -399,6 +399,7 @@ async def test_what_perplexity_refuses(gateway: Any, wrong: Any) -> None:
     async with client.post("/search", json=wrong) as response:
         body = await response.json()
     assert (response.status, body["error"]["code"]) == (400, "invalid_request")
+    assert body["error"]["message"].startswith(tuple(wrong or {"query": ""})), "names that the client knows"
 
 
 async def test_perplexity_with_several_queries_and_short_snippets(gateway: Any) -> None:
