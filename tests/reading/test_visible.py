@@ -348,6 +348,12 @@ def test_many_different_rules_take_linear_work_and_memory(rule: str, content: st
     assert memory(lambda: _seen(page(4_000))) < 20_000_000
 
 
+def test_words_that_the_sheets_of_a_shadow_tree_add_are_in_it() -> None:
+    style = "<style>b::before{content:'Note: '}:root::before{content:'nowhere'}:root b{display:none}</style>"
+    page = f"<p>Here <b>a</b></p><div><template shadowrootmode=open>{style}<p><b>b</b></p></template></div>"
+    assert _seen(page)[0] == "Here aNote: b"
+
+
 def test_the_sheets_of_a_shadow_tree_are_not_read_for_those_around_it() -> None:
     def page(depth: int) -> str:
         inside = "<style>i{color:red}</style>" * 100 + "<p>text</p>"

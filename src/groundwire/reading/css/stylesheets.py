@@ -259,6 +259,8 @@ class _Selectors:
         """
         if (whole := _WRAPPED.fullmatch(selector)) is not None:
             selector = whole[1]
+        if ":root" in selector and isinstance(self._tree, DocumentFragment):  # the page's
+            return ()
         if _NAMED.fullmatch(selector) is not None:
             named = self._index.get(selector, ())
             self._take(len(named))  # each is given the rule
@@ -296,7 +298,7 @@ class _Selectors:
         """
         own = _HOST.match(selector)
         if own is None:
-            return self.find(selector) if ":root" not in selector else (), selector
+            return self.find(selector), selector
         inside = selector[own.end() :].strip()
         if own[1] and not host.matches(own[1]):
             return (), selector
