@@ -256,7 +256,7 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.convert.to_markdown": Growing(
         lambda text: [
             module("reading.convert").to_markdown(kind, text, URL)
-            for kind in ("markdown", "text", "source", "xml", "subtitles", "svg", "delimited", "json")
+            for kind in ("markdown", "text", "source", "xml", "subtitles", "delimited", "json")
         ],
         (*MARKDOWN, *DATA),
     ),
@@ -330,9 +330,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     ),
     "reading.documents.simple_formats.read_rtf": Growing(
         data("reading.documents.simple_formats", "read_rtf", before=b"{\\rtf1 "), DATA
-    ),
-    "reading.documents.feeds.read_svg": Growing(
-        lambda text: module("reading.documents.feeds").read_svg(f"<svg>{text}</svg>"), MARKS
     ),
     "reading.encoding.content_type.media_type": Growing(
         lambda text: module("reading.encoding.content_type").media_type(text, text.encode(), URL),
@@ -499,13 +496,12 @@ BOUNDED: Final[Mapping[str, str]] = {
     "citations.verify.verifier.verify_off_loop": "verify_answer in another process",
     "hosted.answers.upstream_errors.outcome_of": "a code is cut at 100 characters",
     "storage.archive.tables.matching_lines": "words of 200 characters, and 2,000 rows of bounded titles and queries",
-    "reading.local.convert_body": "convert, or OCR of a bounded number of pictures",
+    "reading.local.convert_body": "convert, in a thread or a worker",
     "reading.browser.visit.unreachable": "a code of the browser's own",
     "reading.browser.visit.why_not": "a code of the browser's own",
     "reading.documents.document.read_file": "chooses one of those that are counted",
     "reading.documents.pdf.convert.read_details": "part of read_pdf",
     "reading.documents.pdf.pdfium.open_pdf": "part of read_pdf",
-    "reading.ocr.page_picture": "renders one page, to at most 25 million pixels",
     "reading.documents.office_package.whole_number": "reads at most nine digits",
     "reading.documents.office_package.gunzipped": "unpacks at most 40 MB, in one pass of zlib",
     "citations.verify.differences.unquoted": "part of verify_answer",

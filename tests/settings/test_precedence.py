@@ -80,8 +80,6 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "policy.untrusted_images": ("drop", "keep", "drop", "keep", "drop"),
     "policy.untrusted_links": ("keep", "drop", "keep", "drop", "keep"),
     "read.ranker": ("bm25", "embeddings", "bm25", "embeddings", "bm25"),
-    "read.ocr": (False, True, True, False, True),
-    "read.ocr_languages": (["eng"], ["deu"], ["fra"], ["spa"], ["deu", "eng"]),
     "read.isolation": ("auto", "heavy", "process", "auto", "heavy"),
     "answer.api": ("openai_chat", "anthropic", "gemini", "openai_chat", "anthropic"),
     "answer.base_url": ("http://a", "http://b", "http://c", "http://d", "http://e"),

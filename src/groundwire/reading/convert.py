@@ -160,7 +160,7 @@ def to_markdown(kind: KindName, text: str, url: str, *, language: str = "") -> E
         return Extracted(title=title, content=content, cut=cut, warnings=hygiene_warnings(counts))
     if kind in {"json", "notebook"}:
         text = json_to_markdown(text)
-    elif kind in {"source", "xml", "svg"}:
+    elif kind in {"source", "xml"}:
         text = clean(text)
         text = fence(text, language if kind == "source" else "xml") if text else ""
     else:
@@ -180,11 +180,11 @@ def _structured(kind: KindName, text: str, url: str) -> Extracted | None:
         from groundwire.reading.documents.simple_formats import read_subtitles
 
         return read_subtitles(text)
-    if kind not in {"xml", "svg"}:
+    if kind != "xml":
         return None
-    from groundwire.reading.documents.feeds import read_feed, read_svg
+    from groundwire.reading.documents.feeds import read_feed
 
-    return read_feed(text, url) if kind == "xml" else read_svg(text)
+    return read_feed(text, url)
 
 
 def cleaned(extracted: Extracted) -> Extracted:

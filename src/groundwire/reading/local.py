@@ -29,7 +29,7 @@ from groundwire.errors import (
 from groundwire.models import Freshness, ReadResult
 from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.reading.documents.document import FILES
-from groundwire.reading.encoding.content_type import is_image, media_type
+from groundwire.reading.encoding.content_type import media_type
 from groundwire.reading.extracted import Unreadable, Why, read_result
 from groundwire.reading.refresh import Refreshes
 from groundwire.reading.workers.pool import Conversion
@@ -198,7 +198,7 @@ class LocalReadProvider:
 
     def _inspect(self, head: Head, *, is_conditional: bool) -> int | None:
         """Reject unreadable content before its body arrives, and return the size limit of a document."""
-        refuse_unreadable(head, is_conditional=is_conditional, images=bool(self._conversion.ocr_languages))
+        refuse_unreadable(head, is_conditional=is_conditional)
         is_file = media_type(head.content_type, head.start, head.url).kind in FILES
         return self._max_document_bytes if is_file else None
 
@@ -228,13 +228,12 @@ def checked_result(url: str, converted: Converted, reply: Response) -> ReadResul
     return read_result(url, converted, final_url=reply.url, content_type=reply.media_type)
 
 
-def refuse_unreadable(head: Head, *, is_conditional: bool = False, images: bool = False) -> None:
+def refuse_unreadable(head: Head, *, is_conditional: bool = False) -> None:
     """Reject unreadable content before its body arrives.
 
     Args:
         head: The response head.
         is_conditional: Whether the request was conditional.
-        images: Whether the text of images is recognized.
 
     Raises:
         PageNotFound, PageRefused, PageBlocked, PageUnavailable, PageEmpty, UnsupportedContent.
@@ -257,7 +256,7 @@ def refuse_unreadable(head: Head, *, is_conditional: bool = False, images: bool 
     if not head.start and not head.headers.get("Refresh"):
         raise PageEmpty(url, f"The page is empty (HTTP {status}, no body).", status=status)
     kind = media_type(head.content_type, head.start, head.url)
-    if kind.kind == "binary" and not (images and is_image(head.start)):
+    if kind.kind == "binary":
         raise UnsupportedContent(
             url,
             f"The URL is {kind.description}, which cannot be read as text.",

@@ -9,7 +9,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import DeadlineExceeded, PageEmpty, UnsupportedContent
 from groundwire.models import Page
 from groundwire.reading.documents.document import FILES
-from groundwire.reading.encoding.content_type import is_image, media_type
+from groundwire.reading.encoding.content_type import media_type
 from groundwire.reading.extracted import read_result
 from groundwire.reading.local import unreadable_error
 from groundwire.reading.text.sanitize import clean, strip_invisible
@@ -27,7 +27,7 @@ class FileReader:
     """Reads local files of every format that pages have, with the limits of the settings; nothing leaves the machine.
 
     Args:
-        settings: The limits, and whether text in pictures is recognized.
+        settings: The limits.
         workers: Convert documents and large pages.
     """
 
@@ -51,10 +51,9 @@ class FileReader:
             if not head:
                 raise PageEmpty(url, "The file is empty.")
             kind = media_type("", head, url)
-            if kind.kind == "binary" and not (self._conversion.ocr_languages and is_image(head)):
+            if kind.kind == "binary":
                 raise UnsupportedContent(url, f"The file is {kind.description}, which cannot be read as text.")
-            documents = kind.kind in FILES or kind.kind == "binary"
-            return self._settings.max_document_bytes if documents else self._settings.max_bytes
+            return self._settings.max_document_bytes if kind.kind in FILES else self._settings.max_bytes
 
         try:
             with deadline.timeout():

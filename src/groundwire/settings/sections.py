@@ -207,10 +207,6 @@ class ReadSettings(SettingsSection):
     """Pages parsed in a worker process without keys, files or network: all (process), large ones (heavy), or auto."""
     ranker: Literal["bm25", "embeddings"] = "bm25"
     """How passages are ranked for a query: by their words, or also by meaning, which needs the extra `embeddings`."""
-    ocr: bool = False
-    """Whether text in images and scanned PDFs is recognized with Tesseract, which must be installed."""
-    ocr_languages: Annotated[Words, Field(min_length=1)] = ("eng",)
-    """Tesseract's codes of the languages to recognize; each needs its data, on Debian `tesseract-ocr-deu` for `deu`."""
     robots: bool = True
     """Whether robots.txt files are respected (RFC 9309), by local and by remote readers."""
     robots_exceptions: Domains = ()

@@ -1,4 +1,4 @@
-"""Mail, RTF, subtitles, drawings, archives; forms, notes, notebooks by what they are, and files that are cut off."""
+"""Mail, RTF, subtitles, archives; forms, notes, notebooks by what they are, and files that are cut off."""
 
 from __future__ import annotations
 
@@ -208,18 +208,6 @@ def test_subtitles_are_what_is_said_and_when_and_by_whom(body: str, url: str, sa
     assert read(body, "text/plain", f"https://a.example/{url}").extracted.content == said
 
 
-def test_a_drawing_is_its_text_without_what_is_hidden() -> None:
-    body = (
-        '<svg xmlns="http://www.w3.org/2000/svg"><title>Harbour</title><g><text>Pier <tspan>12</tspan>'
-        '<tspan display="none">Ignore</tspan></text></g><defs><text>Ignore</text></defs>'
-        '<text style="opacity: 0">Ignore</text></svg>'
-    )
-    found = read(body, "image/svg+xml").extracted
-    assert found.content == "Harbour\n\nPier 12"
-    assert found.title == "Harbour"
-    assert found.warnings
-
-
 def test_an_archive_is_listed_and_its_texts_follow_in_order() -> None:
     paragraph = "<w:p><w:r><w:t>The lamp is lit.</w:t></w:r></w:p>"
     body = zipped(
@@ -380,7 +368,6 @@ def test_a_file_that_is_cut_off_gives_the_pages_it_has() -> None:
         ("message/rfc822", "Subject: =?x?q?=\nDate: nonsense\nFrom: @@<,\n\n\x00--"),
         ("application/rtf", "{\\rtf1{\\u999999999 {\\v\\'zz\\bin99 \\uc10 }"),
         ("text/vtt", "99:99:99.999 --> \n<v {\\x"),
-        ("image/svg+xml", "<svg><text><tspan><title style='display:none;opacity:0'>x"),
     ],
 )
 def test_nonsense_is_read_without_an_error_and_in_linear_time(said: str, part: str) -> None:
@@ -409,17 +396,12 @@ def test_nonsense_is_read_without_an_error_and_in_linear_time(said: str, part: s
             "outputs that are pictures left out: 1",
         ),
         (
-            b'<svg xmlns="http://www.w3.org/2000/svg"><text>Seen</text><foreignObject><p>lost</p></foreignObject></svg>',
-            "image/svg+xml",
-            "embedded HTML left out: 1",
-        ),
-        (
             opendocument("<text:p>Words<office:annotation><text:p>a remark</text:p></office:annotation></text:p>"),
             "",
             "comments left out: 1",
         ),
     ],
-    ids=["notebook", "drawing", "comment"],
+    ids=["notebook", "comment"],
 )
 def test_what_is_left_out_is_said(body: bytes, said: str, warning: str) -> None:
     assert warning in read(body, said).extracted.warnings

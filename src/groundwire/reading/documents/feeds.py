@@ -1,4 +1,4 @@
-"""Feeds (RSS 0.9 to 2.0, RDF, Atom) as a list of entries, sitemaps as a list of URLs, and drawings (SVG)."""
+"""Feeds (RSS 0.9 to 2.0, RDF, Atom) as a list of entries, and sitemaps as a list of URLs."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from groundwire.reading.documents.office_package import MAX_ELEMENTS, local_name
 from groundwire.reading.documents.runs import TARGET
 from groundwire.reading.extract import fragment_to_markdown
 from groundwire.reading.extracted import MAX_CONTENT, Extracted
-from groundwire.reading.markdown.escaping import escape_line, escape_text
+from groundwire.reading.markdown.escaping import escape_text
 from groundwire.reading.metadata.dates import iso_date
 from groundwire.reading.text.sanitize import removal_warning, strip_controls
 from groundwire.reading.text.truncate import truncate
 
-__all__ = ["Listing", "read_feed", "read_listing", "read_svg"]
+__all__ = ["Listing", "read_feed", "read_listing"]
 
 _BARE_AMPERSAND: Final = re.compile(
     r"<!\[CDATA\[.*?(?:\]\]>|\Z)|&(?!(?:#\d|#x[0-9a-f]|[a-z])\w{0,30};)", re.IGNORECASE | re.DOTALL
@@ -388,47 +388,3 @@ def _without_declaration(text: str) -> str:
     """Remove the encoding declaration of decoded XML."""
     text = text.lstrip("\ufeff \t\r\n")
     return text.partition("?>")[2] if text.startswith("<?xml") and "?>" in text[:1_000] else text
-
-
-def read_svg(text: str) -> Extracted | None:
-    """Return the title, description and text of a drawing (SVG 2); None if it has none."""
-    root = parse_xml(text.encode("utf-8", "replace"))
-    if root is None or local_name(root) != "svg":
-        return None
-    title = ""
-    lines: list[str] = []
-    skipped: set[etree._Element] = set()
-    removed = 0
-    for element in islice(root.iter(), MAX_ELEMENTS):
-        parent, name = element.getparent(), local_name(element)
-        if not isinstance(element.tag, str):  # an entity, a comment
-            continue
-        if parent in skipped or name == "defs" or _is_unseen(element):
-            skipped.add(element)
-            removed += name in {"text", "tspan"} and parent not in skipped
-        elif name in {"title", "desc", "text"} and (words := " ".join("".join(_visible_text(element)).split())):
-            title = title or (words if name == "title" and parent is root else "")
-            lines.append(words)
-    embedded = sum(1 for element in islice(root.iter("{*}foreignObject"), MAX_ELEMENTS))
-    warnings = ["only the text of the drawing was read", *removal_warning(removed)]
-    if embedded:
-        warnings.append(f"embedded HTML left out: {embedded}")
-    content = "\n\n".join(escape_line(escape_text(line)) for line in lines)
-    return Extracted(title=title, content=content, kind="document", warnings=tuple(warnings)) if content else None
-
-
-def _is_unseen(element: etree._Element) -> bool:
-    style = dict(part.partition(":")[::2] for part in "".join(element.get("style", "").lower().split()).split(";"))
-    values = {
-        name: style.get(name, element.get(name, "")) for name in ("display", "visibility", "opacity", "fill-opacity")
-    }
-    unseen = values["display"] == "none" or values["visibility"] in {"hidden", "collapse"}
-    return unseen or any(re.fullmatch(r"0(?:\.0*)?%?", values[name]) for name in ("opacity", "fill-opacity"))
-
-
-def _visible_text(element: etree._Element) -> Iterator[str]:
-    yield element.text or ""
-    for child in element:
-        if isinstance(child.tag, str) and not _is_unseen(child):
-            yield from _visible_text(child)
-        yield child.tail or ""

@@ -16,7 +16,7 @@ from groundwire.reading.encoding.file_types import (
     language_of,
 )
 
-__all__ = ["Kind", "is_image", "media_type"]
+__all__ = ["Kind", "media_type"]
 
 _SIGNATURES: Final[tuple[tuple[int, bytes, str], ...]] = (
     (0, b"\x89PNG\r\n\x1a\n", "a PNG image"),
@@ -59,7 +59,6 @@ _SIGNATURES: Final[tuple[tuple[int, bytes, str], ...]] = (
 """Offset, bytes and description, after the WHATWG MIME Sniffing Standard and the formats' own specifications."""
 
 _READABLE_ARCHIVES: Final = frozenset({"a gzip archive", "a tar archive"})
-_IMAGES: Final = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*", b"BM")
 _UNSURE_TYPES: Final = frozenset(
     {"", "application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown", "*/*"}
 )
@@ -88,7 +87,6 @@ _DESCRIPTIONS: Final[Mapping[KindName, str]] = {
     "mail": "an email message",
     "rtf": "an RTF document",
     "subtitles": "a file of subtitles",
-    "svg": "an SVG drawing",
     "archive": "a ZIP archive",
     "binary": "a binary file",
 }
@@ -104,7 +102,6 @@ _PDF = re.compile(rb"(?:\xef\xbb\xbf)?[\s\0]{0,64}%PDF-")
 _XML = re.compile(rb"<\?xml\s|<(?:rss|feed|rdf:RDF|urlset|sitemapindex|svg)[\s>]")
 _PROLOG: Final = rb"(?:<!--(?:(?!-->).)*-->\s*|<[?](?:(?![?]>).)*[?]>\s*|<!DOCTYPE\s[^<>\[]*>\s*)*"
 _FEED = re.compile(_PROLOG + rb"<(?:rss|feed|rdf:RDF)[\s>]", re.DOTALL)
-_DRAWING = re.compile(_PROLOG + rb"<svg[\s>]", re.DOTALL)
 _OBJECT = re.compile(rb"""\{\s*"[^"\n]{0,200}"\s*:|\[\s*\{\s*"[^"\n]{0,200}"\s*:""")
 _CUES = re.compile(rb"WEBVTT[ \t\r\n]|\d{1,6}[ \t]*\r?\n\d{1,3}:\d\d:\d\d[,.]\d{3}[ \t]+-->")
 _HEADS = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]{0,60}:[^\r\n]*\r?\n(?:[ \t][^\r\n]*\r?\n)*){3,}")
@@ -112,7 +109,7 @@ _MAIL_HEADS: Final = (b"from", b"date", b"subject", b"mime-version", b"message-i
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ARCHIVES: Final = frozenset({"word", "slides", "sheet", "opendocument", "epub"})
 _TEXTS: Final[frozenset[KindName | None]] = frozenset(
-    {"text", "markdown", "json", "source", "delimited", "notebook", "xml", "html", "mail", "subtitles", "svg"}
+    {"text", "markdown", "json", "source", "delimited", "notebook", "xml", "html", "mail", "subtitles"}
 )
 _CONTROLS: Final = bytes(sorted(set(range(0x20)).difference(b"\t\n\x0b\x0c\r\x1b\x08")))
 """The control characters that no text has."""
@@ -149,11 +146,6 @@ def media_type(content_type: str, body: bytes, url: str = "") -> Kind:
     if not differs or declared in _UNSURE_TYPES:
         return kind
     return Kind(kind.kind, kind.description, f"the server declares {declared}, but it is {kind.description}")
-
-
-def is_image(start: bytes) -> bool:
-    """Return whether a body is an image whose text can be recognized: PNG, JPEG, GIF, TIFF, BMP or WebP."""
-    return start.startswith(_IMAGES) or (start.startswith(b"RIFF") and start[8:12] == b"WEBP")
 
 
 def _kind_of_type(declared: str) -> KindName | None:
@@ -205,8 +197,6 @@ def _by_header(head: bytes, declared: str, announced: KindName | None, url: str)
         plain = _plain(head)
         if _FEED.match(plain):  # as in the MIME Sniffing Standard, 7.3
             kind = "xml"
-        elif _DRAWING.match(plain):
-            kind = "svg"
         elif _OBJECT.match(plain):
             kind = "json"
     return Kind(kind, _DESCRIPTIONS[kind])
@@ -241,14 +231,14 @@ def _sniff(head: bytes, declared: str, url: str) -> KindName:
     if (is_unsure or declared.endswith("xml") or declared in TYPES) and _HTML.match(plain):
         return "html"
     if declared.endswith("xml") or (is_unsure and _XML.match(plain)):
-        return "svg" if _DRAWING.match(plain) else "xml"
+        return "xml"
     if is_unsure and _JSON.match(plain):
         return "notebook" if kind_of_address(url) == "notebook" else "json"
     return _by_address(url) if is_unsure else "text"
 
 
 def _by_beginning(plain: bytes) -> KindName | None:
-    """Return the kind of a text that begins as no other kind does: a feed, subtitles, a drawing, an email message."""
+    """Return the kind of a text that begins as no other kind does: a feed, subtitles, an email message."""
     if _FEED.match(plain):
         return "xml"
     if _CUES.match(plain):

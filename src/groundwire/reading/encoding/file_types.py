@@ -26,7 +26,6 @@ KindName = Literal[
     "mail",
     "rtf",
     "subtitles",
-    "svg",
     "archive",
     "binary",
 ]
@@ -70,7 +69,6 @@ TYPES: Final[Mapping[str, KindName]] = {
     _OPEN_DOCUMENT + "presentation": "opendocument",
     _OPEN_DOCUMENT + "spreadsheet": "sheet",
     "application/epub+zip": "epub",
-    "image/svg+xml": "svg",
 }
 """The supported media types; suffixes identify other XML and JSON types."""
 

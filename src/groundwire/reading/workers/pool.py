@@ -10,7 +10,7 @@ import contextlib
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -283,7 +283,6 @@ class Conversion:
         isolated: Whether every page is converted in a process, and none if there can be no process; otherwise only
             heavy pages and documents.
         parts: Those that are kept or left out on every kind of page; see `groundwire.reading.main_content.page_parts`.
-        ocr_languages: The languages in which text in images and scanned PDFs is recognized; empty if it is not.
     """
 
     def __init__(
@@ -292,7 +291,6 @@ class Conversion:
         *,
         isolated: bool = False,
         parts: Mapping[str, bool] | None = None,
-        ocr_languages: Sequence[str] = (),
     ) -> None:
         self._threads = _threads()
         self._slots = FairQueue(_THREADS)
@@ -300,42 +298,26 @@ class Conversion:
         self._workers = workers or self._owned or Workers()
         self._isolated = isolated
         self._parts = parts
-        self.ocr_languages: Sequence[str] = ocr_languages
 
     @classmethod
     def of(cls, settings: ReadSettings, workers: Workers | None) -> Self:
         """Return what converts as the settings say."""
-        languages = settings.ocr_languages if settings.ocr else ()
-        return cls(workers, isolated=settings.isolation == "process", parts=settings.parts, ocr_languages=languages)
+        return cls(workers, isolated=settings.isolation == "process", parts=settings.parts)
 
     async def convert(
         self, body: bytes, content_type: str, url: str, *, headers: Mapping[str, str], deadline: Deadline
     ) -> Converted:
-        """Convert a body to Markdown; see `groundwire.reading.convert.convert`. Text in pictures is recognized.
+        """Convert a body to Markdown; see `groundwire.reading.convert.convert`.
 
         Raises:
             DeadlineExceeded: it took too long. PageTooLarge: it exceeded the limits of a page.
             UnsupportedContent: it needs a process, and none can be started.
         """
-        kind = ""
-        if self.ocr_languages:
-            from groundwire.reading.encoding.content_type import media_type
-            from groundwire.reading.ocr import Ocr
-
-            ocr = Ocr(self.run, self.ocr_languages)
-            kind = media_type(content_type, body[:4_096], url).kind
-        if kind == "binary":
-            return await ocr.read_image(body, deadline)
         try:
             with deadline.timeout():
-                converted = await self._convert(body, content_type, url, headers, deadline)
+                return await self._convert(body, content_type, url, headers, deadline)
         except TimeoutError as error:
             raise DeadlineExceeded("The page was fetched, but its conversion to Markdown took too long.") from error
-        return await ocr.read_scan(body, converted, deadline) if kind == "pdf" else converted
-
-    async def run(self, job: str, request: Mapping[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
-        """Run a function in a worker process; see `Workers.run`."""
-        return await self._workers.run(job, request, body)
 
     async def _convert(
         self, body: bytes, content_type: str, url: str, headers: Mapping[str, str], deadline: Deadline

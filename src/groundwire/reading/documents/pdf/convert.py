@@ -214,8 +214,7 @@ def _without_text(draft: _PdfDraft, count: int) -> UnreadableDocument:
     if draft.pictures:
         return UnreadableDocument(
             "scanned",
-            f"The PDF is scanned: its {pages} are pictures without text, and reading them would need text recognition "
-            "(the setting read.ocr). Look for a version with text.",
+            f"The PDF is scanned: its {pages} are pictures without text. Look for a version with text.",
         )
     if len(draft.broken) == len(draft.pages):
         return UnreadableDocument(

@@ -105,6 +105,7 @@ class Bitmap:
     stride: int
     """The bytes of a row, of which some at its end may have no meaning."""
     pixels: bytes
+    """Four bytes each: blue, green, red, and one without meaning."""
 
 
 class PdfPage:
@@ -129,13 +130,12 @@ class PdfPage:
         self.right: float = box.right
         self.top: float = box.top
 
-    def picture(self, scale: float, max_side: int, *, gray: bool = False) -> Bitmap:
+    def picture(self, scale: float, max_side: int) -> Bitmap:
         """Render the page with its annotations.
 
         Args:
             scale: Pixels for a point.
             max_side: Maximum pixels of the longer side.
-            gray: Whether a pixel is one byte; otherwise it is four: blue, green, red, and one without meaning.
 
         Raises:
             MemoryError: it is too large.
@@ -144,7 +144,7 @@ class PdfPage:
         across, down = raw.FPDF_GetPageWidthF(self.handle), raw.FPDF_GetPageHeightF(self.handle)
         scale = min(scale, max_side / max(across, down, 1.0))
         width, height = max(1, int(across * scale)), max(1, int(down * scale))
-        bitmap = raw.FPDFBitmap_CreateEx(width, height, raw.FPDFBitmap_Gray if gray else raw.FPDFBitmap_BGRx, None, 0)
+        bitmap = raw.FPDFBitmap_CreateEx(width, height, raw.FPDFBitmap_BGRx, None, 0)
         if not bitmap:
             raise MemoryError
         try:
