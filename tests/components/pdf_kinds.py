@@ -250,7 +250,7 @@ def _widths(author: _Author, styles: Sequence[str], whole: float) -> list[float]
     return [whole * share / sum(shares) for share in shares]
 
 
-def _looks(author: _Author, look: str, rows: int) -> list[tuple[Any, ...]]:
+def _looks(author: _Author, look: str) -> list[tuple[Any, ...]]:
     padding = author.chance.choice((3, 4, 6))
     color = author.chance.choice((colors.black, colors.grey, colors.lightgrey))
     commands: list[tuple[Any, ...]] = [
@@ -260,10 +260,6 @@ def _looks(author: _Author, look: str, rows: int) -> list[tuple[Any, ...]]:
     ]
     if look == "grid":
         commands.append(("GRID", (0, 0), (-1, -1), author.chance.choice((0.25, 0.5, 1)), color))
-    elif look == "rules":
-        commands += [("LINEBELOW", (0, row), (-1, row), 0.5, color) for row in range(rows)]
-    elif look == "zebra":
-        commands += [("BACKGROUND", (0, row), (-1, row), colors.whitesmoke) for row in range(0, rows, 2)]
     elif look == "booktabs":
         commands += [("LINEABOVE", (0, 0), (-1, 0), 1, colors.black), ("LINEBELOW", (0, 0), (-1, 0), 0.5, colors.black)]
         commands.append(("LINEBELOW", (0, -1), (-1, -1), 1, colors.black))
@@ -278,7 +274,7 @@ def _table_of(look: str, *, wrapped: bool, wide: bool = False) -> Callable[[_Aut
         before, after = author.sentences(3), author.sentences(3)
         bold = ParagraphStyle("head", style, fontName=style.fontName.replace("-Roman", "") + "-Bold")
         cells = [[Paragraph(text, bold if not number else style) for text in row] for number, row in enumerate(rows)]
-        table = Table(cells, colWidths=_widths(author, styles, page[0] - 144), style=_looks(author, look, len(rows)))
+        table = Table(cells, colWidths=_widths(author, styles, page[0] - 144), style=_looks(author, look))
         story = [Paragraph(" ".join(before), style), Spacer(1, 14), table, Spacer(1, 14)]
         made = Made("", _built([*story, Paragraph(" ".join(after), style)], page))
         made.units, made.tables = [*before, *_flat(rows), *after], [rows]
@@ -287,12 +283,12 @@ def _table_of(look: str, *, wrapped: bool, wide: bool = False) -> Callable[[_Aut
     return written
 
 
-def _aligned_table(*, mixed: bool, wrapped: bool, middle: bool) -> Callable[[_Author], Made]:
-    """A table without lines: cells centered, or by column; head cells centered; some empty; middle: in height, too."""
+def _aligned_table(*, mixed: bool) -> Callable[[_Author], Made]:
+    """A table without lines: cells centered, or by column; head cells centered; some empty."""
 
     def written(author: _Author) -> Made:
         chance, style = author.chance, _style(author)
-        rows, styles = author.table(wrapped=wrapped)
+        rows, styles = author.table(wrapped=False)
         if chance.random() < 0.5:
             rows[1:] = [[row[0], *(cell if chance.random() > 0.12 else "" for cell in row[1:])] for row in rows[1:]]
         page = chance.choice((A4, letter))
@@ -305,7 +301,7 @@ def _aligned_table(*, mixed: bool, wrapped: bool, middle: bool) -> Callable[[_Au
             [Paragraph(text, looks[side] if number else head) for text, side in zip(row, sides, strict=True)]
             for number, row in enumerate(rows)
         ]
-        look = [*_looks(author, "none", len(rows)), ("VALIGN", (0, 0), (-1, -1), "MIDDLE" if middle else "TOP")]
+        look = [*_looks(author, "none"), ("VALIGN", (0, 0), (-1, -1), "TOP")]
         table = Table(cells, colWidths=_widths(author, styles, page[0] - 144 - chance.choice((0, 80))), style=look)
         story = [Paragraph(" ".join(before), style), Spacer(1, 14), table, Spacer(1, 14)]
         made = Made("", _built([*story, Paragraph(" ".join(after), style)], page))
@@ -322,7 +318,7 @@ def _merged(author: _Author) -> Made:
     rows[3][0] = ""  # a row header over two rows
     before, after = author.sentences(3), author.sentences(3)
     cells = [[Paragraph(text, style) if text else "" for text in row] for row in rows]
-    commands = [*_looks(author, "grid", len(rows)), ("SPAN", (1, 0), (2, 0)), ("SPAN", (0, 2), (0, 3))]
+    commands = [*_looks(author, "grid"), ("SPAN", (1, 0), (2, 0)), ("SPAN", (0, 2), (0, 3))]
     table = Table(cells, colWidths=_widths(author, styles, 450), style=commands)
     story = [Paragraph(" ".join(before), style), Spacer(1, 14), table, Spacer(1, 14)]
     made = Made("", _built([*story, Paragraph(" ".join(after), style)]))
@@ -334,7 +330,7 @@ def _long_table(author: _Author) -> Made:
     style = _style(author)
     rows, styles = author.table(wrapped=True, rows=60)
     cells = [[Paragraph(text, style) for text in row] for row in rows]
-    table = Table(cells, colWidths=_widths(author, styles, 450), style=_looks(author, "grid", len(rows)), repeatRows=1)
+    table = Table(cells, colWidths=_widths(author, styles, 450), style=_looks(author, "grid"), repeatRows=1)
     made = Made("", _built([table]))
     made.units, made.tables = _flat(rows[1:]), [rows]
     return made
@@ -375,9 +371,7 @@ def _columns(count: int, *, table: bool = False, notes: bool = False) -> Callabl
                 rows, styles = author.table(wrapped=True, columns=2, rows=5)
                 cells = [[Paragraph(text, style) for text in row] for row in rows]
                 widths = _widths(author, styles, width)
-                story.append(
-                    Table(cells, colWidths=widths, style=_looks(author, "grid", 6), spaceAfter=8, splitByRow=0)
-                )
+                story.append(Table(cells, colWidths=widths, style=_looks(author, "grid"), spaceAfter=8, splitByRow=0))
                 units += _flat(rows)
                 tables.append(rows)
         paper.build(story)
@@ -517,10 +511,7 @@ def _web_table(look: str) -> Callable[[_Author], Made]:
     css = {
         "grid": "th, td { border: 1px solid #999; padding: PADpx }",
         "separate": "table { border-collapse: separate } th, td { border: 1px solid; padding: 4px }",
-        "rules": "tr { border-bottom: 1px solid #ccc } th, td { padding: PADpx; TOP }",
-        "zebra": "tr:nth-child(even) { background: #eee } th, td { padding: PADpx; TOP }",
-        "plain": "th, td { padding: 6px 10px; TOP }",
-    }[look].replace("TOP", "text-align: left; vertical-align: top")
+    }[look]
 
     def written(author: _Author) -> Made:
         rows, _ = author.table(wrapped=True)
@@ -610,15 +601,11 @@ KINDS: Final[Mapping[str, Callable[[_Author], Made]]] = MappingProxyType(
         "footnotes": _columns(1, notes=True),
         "table, grid": _table_of("grid", wrapped=False),
         "table, grid, wrapped": _table_of("grid", wrapped=True),
-        "table, rules, wrapped": _table_of("rules", wrapped=True),
-        "table, zebra, wrapped": _table_of("zebra", wrapped=True),
         "table, booktabs, wrapped": _table_of("booktabs", wrapped=True),
         "table, no lines": _table_of("none", wrapped=False),
         "table, no lines, wrapped": _table_of("none", wrapped=True),
-        "table, no lines, centered": _aligned_table(mixed=False, wrapped=False, middle=False),
-        "table, no lines, centered, wrapped": _aligned_table(mixed=False, wrapped=True, middle=True),
-        "table, no lines, mixed": _aligned_table(mixed=True, wrapped=False, middle=False),
-        "table, no lines, mixed, wrapped": _aligned_table(mixed=True, wrapped=True, middle=True),
+        "table, no lines, centered": _aligned_table(mixed=False),
+        "table, no lines, mixed": _aligned_table(mixed=True),
         "table, merged cells": _merged,
         "table, landscape": _table_of("grid", wrapped=True, wide=True),
         "table over pages": _long_table,
@@ -632,7 +619,7 @@ KINDS: Final[Mapping[str, Callable[[_Author], Made]]] = MappingProxyType(
         "web text": _web_text,
         "web form": _web_form,
         "web, right to left": _web_hebrew,
-        **{f"web table, {look}": _web_table(look) for look in ("grid", "separate", "rules", "zebra", "plain")},
+        **{f"web table, {look}": _web_table(look) for look in ("grid", "separate")},
         "groff text": _groff_text(1),
         "groff text, 2 columns": _groff_text(2),
         "groff table, grid": _groff_table("grid"),

@@ -510,7 +510,7 @@ BOUNDED: Final[Mapping[str, str]] = {
     "citations.verify.language_data.unit_size": "takes the name of a unit",
     "reading.documents.archives.read_archive": "unpacks at most 60 MB, and reads them with those that are counted",
     "reading.documents.number_formats.format_number": "takes no format of more than 200 characters",
-    "reading.documents.pdf.words.is_entry": "looks at no more than 41 characters",
+    "reading.documents.pdf.table_rows.is_entry": "looks at no more than 41 characters",
     "reading.passages.view.unpack_view": "part of view_in_worker",
     "reading.site_links.site_links_in_worker": "read_site_links in another process",
 }

@@ -315,6 +315,18 @@ def test_raised_lowered_and_struck_text_is_marked() -> None:
     assert "^oats" not in content
 
 
+def test_signs_in_another_font_stay_where_they_are() -> None:
+    def draw(canvas: Canvas) -> None:
+        text = canvas.beginText(60, 700)
+        for part, font in (("It fell by 5.9", ""), ("%", "-Bold"), (", (", ""), ("i.e.", "-Oblique"), (", ", ""),
+                           ("\u201ceco-", "-Bold"), ("assist", ""), ("\u201d).", "-Bold")):  # fmt: skip
+            text.setFont(f"Helvetica{font}", 11)
+            text.textOut(part)
+        canvas.drawText(text)
+
+    assert "It fell by 5.9%, (i.e., \u201ceco-assist\u201d)." in read(canvas_pdf(draw)).content
+
+
 def test_a_number_and_a_word_in_the_next_column_are_apart() -> None:
     def draw(canvas: Canvas) -> None:
         canvas.setFont("Helvetica", 10)

@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from random import Random
-
 import pytest
 
 from components.pdf_kinds import KINDS, make, scores
-from components.work import growth
 from groundwire.reading.documents.pdf.convert import read_pdf
-from groundwire.reading.documents.pdf.grids import with_tables
-from groundwire.reading.documents.pdf.words import FontFace, Word
 
 pytestmark = pytest.mark.req("B2")
 
@@ -25,71 +20,3 @@ def test_text_order_tables_and_form_values_are_kept(kind: str) -> None:
     assert found["order"] >= 0.99
     assert found.get("cells", 1.0) >= 0.95
     assert found.get("values", 1.0) == 1.0
-
-
-def test_the_search_for_centered_tables_is_linear_in_the_lines_of_a_page() -> None:
-    def page(count: int) -> list[Word]:
-        face = FontFace(handle=0, size=10.0, direction=0, bold=False, mono=False, hidden="")
-        sizes = Random(1)
-        words = []
-        for row in range(count):
-            for left, top in (
-                (50.0, 12.0 * row),
-                (300.0, 12.0 * row + 5.0),
-            ):  # columns whose lines are at other heights
-                at = left
-                while at < left + 220.0:
-                    width = sizes.uniform(15.0, 50.0)
-                    words.append(Word("word", at, top, at + width, top + 10.0, face))
-                    at += width + 3.0
-        return words
-
-    assert growth(lambda words: with_tables(words, []), page(400), page(800)) <= 2.6  # 4 without the limit
-
-
-def table_of(*lines: tuple[float, str], size: float = 10.0) -> list[list[str]]:
-    """Return the cells of the only table on a page whose words are at the given heights, as `x word word; x word`."""
-    face = FontFace(handle=0, size=size, direction=0, bold=False, mono=False, hidden="")
-    words = []
-    for top, line in lines:
-        for part in line.split("; "):
-            left, *texts = part.split()
-            at = float(left)
-            for text in texts:
-                words.append(Word(text, at, top, at + 5.0 * len(text), top + size, face))
-                at += 5.0 * len(text) + 3.0
-    (rows,) = (word.rows for word in with_tables(words, []) if word.rows)
-    return [[" ".join(word.text for word in cell) for cell in row] for row in rows]
-
-
-ROWS = (
-    (40.0, "50 Depot; 130 Remark; 300 Gate"),
-    (64.0, "130 Two ferries leave from here"),
-    (70.0, "50 North; 300 12"),
-    (76.0, "130 at dawn"),
-    (100.0, "130 No ferry has ever left"),
-    (106.0, "50 South; 300 217"),
-    (112.0, "130 from this one"),
-    (136.0, "130 It is far from the town"),
-    (142.0, "50 East; 300 3"),
-    (148.0, "130 and has no road"),
-)
-CELLS = [
-    ["Depot", "Remark", "Gate"],
-    ["North", "Two ferries leave from here at dawn", "12"],
-    ["South", "No ferry has ever left from this one", "217"],
-    ["East", "It is far from the town and has no road", "3"],
-]
-
-
-def test_the_end_of_the_text_before_a_centered_table_hides_no_column() -> None:
-    before = ((10.0, "50 that is the end of it."), (22.0, "50 The depots are these:"))
-    assert table_of(*ROWS) == CELLS
-    assert table_of(*before[:1], *ROWS) == CELLS
-    assert table_of(*before, *ROWS) == CELLS
-
-
-def test_lines_of_a_centered_cell_are_no_farther_apart_than_usual() -> None:
-    single = [(172.0, "50 West; 130 Closed"), (196.0, "50 Inner; 130 Open; 300 9"), (220.0, "50 Outer; 130 Unknown")]
-    more = [["West", "Closed", ""], ["Inner", "Open", "9"], ["Outer", "Unknown", ""]]
-    assert table_of(*ROWS, *single) == CELLS + more

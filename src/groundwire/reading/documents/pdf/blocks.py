@@ -15,9 +15,8 @@ from itertools import pairwise
 from statistics import median
 from typing import Final, Literal
 
-from groundwire.reading.documents.pdf.bands import row_starts
 from groundwire.reading.documents.pdf.lines import Cell, Line
-from groundwire.reading.documents.pdf.words import TextLine, is_entry
+from groundwire.reading.documents.pdf.table_rows import is_entry, row_starts
 from groundwire.reading.markdown.escaping import escape_line, fence
 
 __all__ = ["Block", "blocks", "join_broken", "table_at"]
@@ -49,7 +48,7 @@ def table_at(lines: Sequence[Line], start: int, compounds: AbstractSet[str] = fr
     rows = [line for line in lines[start:end] if line.cells]
     if len(rows) > 1 and len(rows[0].cells) < len(_columns(rows[1:])) > len(_columns(rows)):
         return None  # a title above several columns of the table below it
-    edges = _with_head(rows)
+    edges = _columns(rows)
     few = len(edges) >= _MIN_CERTAIN_COLUMNS and all(len(row.cells) == len(edges) for row in rows)
     if not 2 <= len(edges) <= _MAX_COLUMNS or len(rows) < (_MIN_ROWS - few):
         return None
@@ -61,16 +60,7 @@ def table_at(lines: Sequence[Line], start: int, compounds: AbstractSet[str] = fr
     if None in placements:
         return None
     every = [places for places in placements if places is not None]
-    heights = [
-        TextLine(
-            line.middle,
-            line.size,
-            filled=frozenset(column for column, _ in places),
-            entries=frozenset(column for column, text in places if is_entry(text)),
-        )
-        for line, places in zip(lines[start:end], every, strict=True)
-    ]
-    starts = row_starts(heights, len(edges))
+    starts = row_starts([dict(places) for places in every], len(edges), ruled=False)
     for begin, stop in pairwise([*starts, len(every)]):
         row = [""] * len(edges)
         for places in every[begin:stop]:
@@ -95,7 +85,7 @@ def _end(lines: Sequence[Line], start: int) -> int:
             if line.cells[0].x0 <= left + size:
                 right, second = max(right, line.cells[0].x1), min(second, line.cells[1].x0)
             end = index + 1
-        elif (step > 1.6 * size and not _in_step(lines, index, step)) or index - end > _MAX_WRAPPED_LINES:
+        elif step > 1.6 * size or index - end > _MAX_WRAPPED_LINES:
             break
         elif line.x0 > right or (end == index and _is_remark(lines, index)):
             end = index + 1
@@ -111,21 +101,6 @@ def _is_remark(lines: Sequence[Line], index: int) -> bool:
         return False
     starts = [abs(cell.x0 - below.x0) for cell, below in zip(before.cells, following.cells, strict=True)]
     return max(starts) <= _SLACK and any(abs(cell.x0 - lines[index].x0) <= _SLACK for cell in before.cells)
-
-
-def _in_step(lines: Sequence[Line], index: int, step: float) -> bool:
-    """Return whether a line of one part is a row whose other cells are empty: the next row is as far from it."""
-    following = lines[index + 1] if index + 1 < len(lines) else None
-    return following is not None and bool(following.cells) and abs(following.middle - lines[index].middle - step) <= 1.0
-
-
-def _with_head(rows: Sequence[Line]) -> list[tuple[float, float]]:
-    """Return the columns of rows; a head that is aligned otherwise than its columns belongs to them in order."""
-    edges, below = _columns(rows), _columns(rows[1:])
-    head = rows[0].cells
-    if len(edges) == len(below) or len(head) != len(below):
-        return edges
-    return [(min(left, cell.x0), max(right, cell.x1)) for (left, right), cell in zip(below, head, strict=True)]
 
 
 def _columns(rows: Sequence[Line]) -> list[tuple[float, float]]:

@@ -24,9 +24,6 @@ _MIN_TEXT: Final = 18  # characters of a line; a text column has more, a table c
 _FULL_SHARE: Final = 0.5  # share of a column's width
 _MIN_ALIGNED_SHARE: Final = 0.7  # share of the lines; in a table most cells have a neighbor at their height
 _MAX_GUTTER: Final = 5.0  # times the font size; a wider strip is no gutter
-_LEADER_SHARE: Final = 0.15  # share of the letters
-_MAX_ROW_LINES: Final = 8  # lines of a table's row; a paragraph may have more
-_MIN_STEP_SHARE: Final = 0.8  # share of the rows
 _MIN_LINES: Final = 3  # lines; fewer are not a column
 
 _Strip = tuple[float, float]
@@ -88,8 +85,7 @@ def regions(parts: Sequence[Segment], depth: int = _MAX_DEPTH) -> list[list[Segm
         return [list(parts)] if parts else []
     groups: list[list[Segment]] = []
     flat: list[Segment] = []
-    runs = _runs(parts)
-    for index, (run, strips) in enumerate(runs):
+    for run, strips in _runs(parts):
         columns = _columns(run, strips)
         if columns is None:
             flat += run
@@ -97,13 +93,12 @@ def regions(parts: Sequence[Segment], depth: int = _MAX_DEPTH) -> list[list[Segm
         gutters = _between(columns)
         _give_back(flat, run)
         _take_heading(flat, run, gutters)
-        next_heading = _leave_heading(run, gutters, has_next=index + 1 < len(runs))
         split = _split(run, gutters)
         if flat:
             groups.append(flat)
         for column in split:
             groups += regions(column, depth - 1)
-        flat = next_heading
+        flat = []
     if flat:
         groups.append(flat)
     return groups
@@ -231,8 +226,6 @@ def _is_table(columns: Sequence[Sequence[Segment]]) -> bool:
     """Return whether adjacent segments belong together line by line."""
     near = 0.3 * median(part.size for column in columns for part in column)
     rows = [_rows(column, near) for column in columns]
-    if not _has_leaders(columns) and _in_step(rows, 0.7 * near):
-        return True
     texts = 0
     for column in rows:
         width = max(row.x1 for row in column) - min(row.x0 for row in column)
@@ -246,26 +239,6 @@ def _is_table(columns: Sequence[Sequence[Segment]]) -> bool:
     others = [row.middle for column in rows if column is not fewest for row in column]
     aligned = sum(any(abs(row.middle - other) <= near for other in others) for row in fewest)
     return aligned >= _MIN_ALIGNED_SHARE * len(fewest)
-
-
-def _has_leaders(columns: Sequence[Sequence[Segment]]) -> bool:
-    """Return whether dots lead to page numbers, as in an index of two columns."""
-    letters = "".join(word.text for column in columns for part in column for word in part.words)
-    return letters.count(".") > _LEADER_SHARE * len(letters)
-
-
-def _in_step(columns: Sequence[Sequence[_Row]], near: float) -> bool:
-    """Return whether the columns have gaps at the same heights, and begin together after each: rows of a table."""
-    heights = sorted(row.middle for column in columns for row in column)
-    steps = [after - height for height, after in itertools.pairwise(heights) if after - height > near]
-    if min(steps, default=0.0) < 3.0 * near:
-        return False  # columns of text: their lines are at different heights
-    tight = min(steps) * 1.15 + 0.6
-    starts = [heights[0], *(after for y, after in itertools.pairwise(heights) if after - y > tight)]
-    if not max(_MIN_LINES, max(map(len, columns)) / _MAX_ROW_LINES) <= len(starts) <= 0.8 * (len(steps) + 1):
-        return False
-    beside = [sum(any(abs(row.middle - start) <= near for row in column) for column in columns) for start in starts]
-    return sum(count > 1 for count in beside) >= _MIN_STEP_SHARE * len(starts)
 
 
 @dataclass(slots=True)
@@ -320,19 +293,3 @@ def _take_heading(before: list[Segment], run: list[Segment], gutters: Sequence[_
             return
         before.remove(last)
         run.append(last)
-
-
-def _leave_heading(run: list[Segment], gutters: Sequence[_Strip], *, has_next: bool) -> list[Segment]:
-    """Remove trailing lines of a run that are the heading of the text after the columns."""
-    if not has_next:
-        return []
-    columns = _split(run, gutters)
-    bottoms = sorted(max(part.y1 for part in column) for column in columns)
-    last = max(run, key=lambda part: part.y1)
-    above = [part.y1 for part in run if part is not last and part.y1 <= last.y0 + 1]
-    if len(run) <= _MIN_LINES * len(columns) or len(bottoms) < 2 or last.y0 < bottoms[-2] or not above:
-        return []
-    if last.y0 - max(above) <= 0.8 * last.size:
-        return []
-    run.remove(last)
-    return [last]

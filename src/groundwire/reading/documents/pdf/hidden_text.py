@@ -13,8 +13,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from groundwire.reading.documents.pdf.bands import Color, Shapes, fill_color, page_shapes
 from groundwire.reading.documents.pdf.pdfium import PdfPage
+from groundwire.reading.documents.pdf.shapes import Color, Shapes, fill_color, page_shapes
 from groundwire.reading.documents.pdf.words import Word
 
 __all__ = ["Picture", "VisibleContent", "look"]

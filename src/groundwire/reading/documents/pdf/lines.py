@@ -9,7 +9,7 @@ from itertools import groupby
 from typing import Final
 
 from groundwire.reading.documents.pdf.columns import Segment, segments
-from groundwire.reading.documents.pdf.words import Word, is_to_left, touches
+from groundwire.reading.documents.pdf.words import Word, is_to_left
 from groundwire.reading.documents.runs import TextRun, link_target, to_inline
 from groundwire.reading.markdown.escaping import escape_text
 
@@ -113,7 +113,6 @@ def _line(row: Sequence[Segment]) -> Line | None:
         last = cells[-1][-1] if cells else None
         gap = max(part.x0 - last.x1, last.x0 - part.x1) if last is not None else 0.0
         if last is not None and gap <= max(last.face.size, part.size):
-            part.words[0].glued = part.words[0].glued or touches(cells[-1][-1], part.words[0])
             cells[-1] += part.words
         else:
             cells.append(list(part.words))

@@ -15,7 +15,7 @@ from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from ctypes import byref
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from groundwire.reading.documents.pdf.pdfium import Edge, Matrix, PdfPage
@@ -24,17 +24,12 @@ from groundwire.reading.documents.runs import MONOSPACED
 __all__ = [
     "MAX_LETTERS",
     "FontFace",
-    "TextLine",
     "Word",
-    "intervals",
-    "is_entry",
     "is_to_left",
     "joined_letters",
     "level_scripts",
     "page_words",
     "strike",
-    "text_lines",
-    "touches",
     "turned",
     "turned_box",
     "turned_edge",
@@ -51,8 +46,6 @@ _FORCE_BOLD: Final = 1 << 18
 _LOOKAHEAD: Final = 40  # letters; in many files a line is one text object
 _PLACES: Final = struct.Struct("8f")  # two FS_RECTF: left, top, right and bottom of the first and of the last letter
 _BOX: Final = 16  # bytes of one
-_ALPHABETS: Final = "\u0590"  # Latin, Greek, Cyrillic and Armenian letters come before it
-_MAX_KERNING: Final = 0.3  # times the font size
 _MAX_LETTER_GAP: Final = 0.04
 _MIN_CELL_GAP: Final = 0.06  # times the font size
 _SCRIPT: Final = (0.45, 0.87)  # times the font size before it; a word after a large initial is smaller still
@@ -65,7 +58,6 @@ _STRIKE: Final = (0.3, 0.62)  # of a word's height from below; a line under it i
 _END_TOLERANCE: Final = 0.35  # times the font size
 _MAX_CHECKS: Final = 1_000_000  # of a word and a line; a page of tables has a tenth of it
 _MAX_REACH: Final = 40.0  # points from the middle of a word to a line through it
-_ENTRY: Final = re.compile(r"[-+(]?[$\u20ac\u00a3]? ?\d[\d.,/]{0,20} ?%?\)?|[^:]{2,40}:")
 _HYPHENS: Final = frozenset({0x02, 0xFFFE, 0xAD})  # PDFium's marks of a hyphen at a line break
 _LIGATURES: Final = re.compile("[\ufb00-\ufb06]")
 
@@ -87,8 +79,6 @@ class FontFace:
     """Whether the font is bold."""
     mono: bool
     """Whether the font is monospaced."""
-    hidden: str = ""
-    """Why it is invisible; empty if it may be visible."""
 
 
 @dataclass(slots=True)
@@ -160,7 +150,6 @@ def page_words(page: PdfPage) -> tuple[list[Word], bool]:
             bottom, top = min(bottom, last_bottom), max(top, last_top)
         word = Word(letters, left, bottom, right, top, face, glued=start == end_before)
         word.glued = word.glued and not _is_apart(words[-1], word)
-        word.glued = word.glued or (bool(words) and touches(words[-1], word))
         if base is not None and base.face is not face and _may_be_script(base, words[-1], word):
             word.styles = _script(page, base, base_at, start)
         if word.styles:
@@ -239,16 +228,6 @@ def _are_ends(words: Sequence[Word], edge: Edge) -> bool:
     near = _END_TOLERANCE * words[0].face.size
     first, last = min(word.x0 for word in words), max(word.x1 for word in words)
     return abs(first - edge.start) <= near and abs(last - edge.end) <= near
-
-
-def touches(before: Word, word: Word) -> bool:
-    """Return whether there is no room for a space between two words: PDFium takes strong kerning for one."""
-    if not (before.text[-1].isalpha() and word.text[0].isalpha() and max(before.text[-1], word.text[0]) < _ALPHABETS):
-        return False
-    size = word.face.size
-    if word.face.direction != before.face.direction or abs(before.y0 - word.y0) > 0.1 * size:
-        return False
-    return -_MAX_KERNING * size <= word.x0 - before.x1 <= _MAX_LETTER_GAP * size
 
 
 def _letters(page: PdfPage, count: int) -> str:
@@ -368,7 +347,9 @@ def joined_letters(words: Sequence[Word]) -> list[Word]:
             continue
         group = words[start:end]
         start = end
-        if len(group) == 1 or not all(is_to_left(word.text) or not word.text.isalnum() for word in group):
+        to_left = [word for word in group if is_to_left(word.text)]
+        has_others = any(any(map(str.isalnum, word.text)) for word in group if word not in to_left)
+        if len(group) == 1 or not to_left or has_others:
             joined_words += group
             continue
         group = sorted(group, key=lambda word: -word.x1)
@@ -421,43 +402,3 @@ def turned_edge(page: PdfPage, direction: int, edge: Edge) -> Edge:
     x0, y0, x1, y1 = turned_box(page, direction, box)
     level = edge.level if direction in {0, 2} else not edge.level
     return Edge(level, y0 if level else x0, x0 if level else y0, x1 if level else y1)
-
-
-@dataclass(slots=True)
-class TextLine:
-    """The words at one height of a table."""
-
-    middle: float
-    size: float
-    words: list[Word] = field(default_factory=list)
-    filled: frozenset[int] = frozenset()
-    """The columns that it has text in."""
-    entries: frozenset[int] = frozenset()
-    """Those of them with a number or a label, which are no parts of a wrapped cell."""
-
-
-def is_entry(text: str) -> bool:
-    """Return whether a text is a number or a label with a colon: two below each other are two rows of a table."""
-    return bool(_ENTRY.fullmatch(text))
-
-
-def text_lines(words: Sequence[Word]) -> list[TextLine]:
-    """Return the words of a table by their height, from top to bottom."""
-    lines: list[TextLine] = []
-    for word in sorted(words, key=lambda word: word.middle):
-        if lines and word.middle - lines[-1].middle <= 0.35 * max(lines[-1].size, word.face.size):
-            lines[-1].words.append(word)
-        else:
-            lines.append(TextLine(word.middle, max(word.face.size, 1.0), [word]))
-    return lines
-
-
-def intervals(words: Sequence[Word]) -> list[tuple[float, float]]:
-    """Return the parts of a line that words cover."""
-    spans: list[tuple[float, float]] = []
-    for word in sorted(words, key=lambda word: word.x0):
-        if spans and word.x0 <= spans[-1][1]:
-            spans[-1] = spans[-1][0], max(spans[-1][1], word.x1)
-        else:
-            spans.append((word.x0, word.x1))
-    return spans

@@ -1,0 +1,130 @@
+"""What a page paints beside its text: filled areas, images, shadings and forms, in painting order."""
+
+from __future__ import annotations
+
+import ctypes
+from ctypes import byref, c_float, c_int, c_uint
+from dataclasses import dataclass, field
+from typing import Final
+
+from groundwire.reading.documents.pdf.pdfium import PdfPage
+
+__all__ = ["Color", "Shape", "Shapes", "fill_color", "page_shapes"]
+
+Color = tuple[int, int, int, int]
+"""Red, green, blue and opacity, 0 to 255 each."""
+
+_TEXT, _PATH, _IMAGE, _SHADING, _FORM = 1, 2, 3, 4, 5  # FPDF_PAGEOBJ_...
+_MAX_OBJECTS: Final = 20_000
+_MAX_SHAPES: Final = 300
+_MIN_COVER_HEIGHT: Final = 4.0  # points; a word is not hidden by a shape lower than this
+_MIN_SCAN_SHARE: Final = 0.5  # share of the page; scans cover all of it except for margins
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A filled path, an image, a shading or a form."""
+
+    order: int
+    """Its index in the painting order."""
+    left: float
+    bottom: float
+    right: float
+    top: float
+    color: Color | None
+    """Its fill; None if that is not a single opaque color."""
+
+    @property
+    def area(self) -> float:
+        """Its area in square points."""
+        return max(0.0, self.right - self.left) * max(0.0, self.top - self.bottom)
+
+    def holds(self, x: float, y: float) -> bool:
+        """Return whether a point is inside."""
+        return self.left <= x <= self.right and self.bottom <= y <= self.top
+
+
+@dataclass(slots=True)
+class Shapes:
+    """The objects of a page."""
+
+    orders: dict[int, int] = field(default_factory=dict)
+    """The index of each text object in the painting order, except for those inside forms."""
+    shapes: list[Shape] = field(default_factory=list)
+    """Shapes that may be behind or in front of text, in painting order."""
+    images: int = 0
+    """The number of images."""
+    scanned: bool = False
+    """Whether the page is a scan, mostly covered by images."""
+
+
+def page_shapes(page: PdfPage) -> Shapes:
+    """Return the objects on a page other than its text."""
+    call, raw = page.pdf.call, page.pdf.raw
+    shapes = Shapes()
+    covered = 0.0
+    for order in range(min(raw.FPDFPage_CountObjects(page.handle), _MAX_OBJECTS)):
+        handle = call.object(page.pointer, order)
+        if not handle:
+            continue
+        kind = call.kind(handle)
+        if kind == _TEXT:
+            shapes.orders[handle] = order
+            continue
+        images = 1 if kind == _IMAGE else _images_inside(page, handle) if kind == _FORM else 0
+        if kind == _PATH and not _is_filled(page, handle):
+            continue
+        shape = _shape(page, handle, order, kind)
+        if shape is None:
+            continue
+        if images:
+            shapes.images += images
+            covered += _on_page(page, shape)
+        if shape.top - shape.bottom >= _MIN_COVER_HEIGHT:
+            shapes.shapes.append(shape)
+    page_area = (page.right - page.left) * (page.top - page.bottom)
+    shapes.scanned = page_area > 0 and covered >= _MIN_SCAN_SHARE * page_area
+    if len(shapes.shapes) > _MAX_SHAPES:
+        largest = sorted(shapes.shapes, key=lambda shape: -shape.area)[:_MAX_SHAPES]
+        shapes.shapes = sorted(largest, key=lambda shape: shape.order)
+    return shapes
+
+
+def fill_color(page: PdfPage, handle: int) -> Color | None:
+    """Return an object's fill color; None if it is not a plain color."""
+    parts = [c_uint() for _ in range(4)]
+    if not page.pdf.call.fill(handle, *map(byref, parts)):
+        return None
+    red, green, blue, opacity = (part.value for part in parts)
+    return red, green, blue, opacity
+
+
+def _is_filled(page: PdfPage, handle: int) -> bool:
+    fill, stroke = c_int(), c_int()
+    return bool(page.pdf.call.draw_mode(handle, byref(fill), byref(stroke))) and fill.value != 0
+
+
+def _shape(page: PdfPage, handle: int, order: int, kind: int) -> Shape | None:
+    edges = [c_float() for _ in range(4)]
+    if not page.pdf.call.bounds(handle, *map(byref, edges)):
+        return None
+    left, bottom, right, top = (edge.value for edge in edges)
+    color = fill_color(page, handle) if kind == _PATH else None
+    if color is not None and color[3] < 250:
+        if color[3] < 12:
+            return None
+        color = None
+    return Shape(order, left, bottom, right, top, color)
+
+
+def _on_page(page: PdfPage, shape: Shape) -> float:
+    width = min(shape.right, page.right) - max(shape.left, page.left)
+    height = min(shape.top, page.top) - max(shape.bottom, page.bottom)
+    return float(max(0.0, width) * max(0.0, height))
+
+
+def _images_inside(page: PdfPage, form: int) -> int:
+    handle = ctypes.cast(form, page.pdf.raw.FPDF_PAGEOBJECT)
+    count = min(page.pdf.raw.FPDFFormObj_CountObjects(handle), 100)
+    parts = (page.pdf.call.part(form, index) for index in range(count))
+    return sum(1 for part in parts if part and page.pdf.call.kind(part) == _IMAGE)
