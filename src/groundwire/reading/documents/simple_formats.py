@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping
 from email import policy
 from email.message import MIMEPart
 from email.parser import BytesParser
@@ -129,14 +128,14 @@ _STYLE_WORDS: Final[Mapping[bytes, str]] = {
     b"super": "sup", b"up": "sup", b"sub": "sub", b"dn": "sub", b"strike": "del", b"striked": "del",
 }  # fmt: skip
 _CHARACTERS: Final[Mapping[bytes, str]] = {
-    b"par": "\n\n", b"sect": "\n\n", b"page": "\n\n", b"line": "\n", b"row": "\f", b"cell": "\v", b"tab": " ",
+    b"par": "\n", b"sect": "\n", b"page": "\n", b"line": " ", b"row": "\f", b"cell": "\v", b"tab": " ",
     b"nestcell": " ", b"nestrow": " ",
     b"emdash": "\u2014", b"endash": "\u2013", b"lquote": "\u2018", b"rquote": "\u2019", b"ldblquote": "\u201c",
     b"rdblquote": "\u201d", b"bullet": "\u2022",
 }  # fmt: skip
 _LINK: Final = re.compile(r'HYPERLINK\s+"(https?://[^"\s()]{1,2000})"')
-_PIECE: Final = re.compile("\x02|\x03([^\x03]*)\x03|\x04([a-z ]*)\x04|[^\x02-\x04]+")
-"""A link's beginning, its end with its target, the style of what follows, or text."""
+_END: Final = re.compile("([\n\v\f])")
+"""The end of a paragraph, of a cell, or of a row."""
 _MAX_DEPTH: Final = 1_000
 _MAX_TITLE: Final = 500  # characters
 
@@ -152,7 +151,7 @@ def read_rtf(body: bytes) -> Extracted:
     return Extracted(
         title=_joined(properties.get(b"title", "")),
         author=_joined(properties.get(b"author", "")) or None,
-        content="\n\n".join(filter(None, _rtf_blocks(_paired("".join(reader.pieces))))),
+        content="\n\n".join(filter(None, _rtf_blocks(reader.runs))),
         kind="document",
         cut=reader.size > MAX_CONTENT,
         warnings=removal_warning(removed),
@@ -163,7 +162,7 @@ class _RtfReader:
     """The state of a Rich Text document from token to token; a group's end restores what its beginning saved."""
 
     def __init__(self) -> None:
-        self.pieces: list[str] = []
+        self.runs: list[TextRun] = []
         self.removed = self.size = 0
         self.properties: dict[bytes, str] = {}
         """The document properties that were read."""
@@ -174,9 +173,8 @@ class _RtfReader:
         """The fallback characters that follow a numeric one, and those of the last one that still follow."""
         self._page = "cp1252"
         self._styles = frozenset[str]()
-        self._target = ""
-        """The link that is being read."""
-        self._stack: list[tuple[bool, int, bool, bytes, frozenset[str]]] = []
+        self._link = ""
+        self._stack: list[tuple[bool, int, bool, bytes, frozenset[str], str]] = []
 
     def read(self, token: re.Match[bytes]) -> None:
         """Read one token."""
@@ -184,13 +182,11 @@ class _RtfReader:
         if token["brace"] or token["word"]:
             self._fallbacks = 0
         if token["brace"] == b"{" and len(self._stack) < _MAX_DEPTH:
-            self._stack.append((self._skip, self._unit, self._hidden, self._inside, self._styles))
+            self._stack.append((self._skip, self._unit, self._hidden, self._inside, self._styles, self._link))
             self._first = True
             return
         if token["brace"] == b"}" and self._stack:
-            ended = self._inside
-            self._skip, self._unit, self._hidden, self._inside, self._styles = self._stack.pop()
-            text = f"\x03{self._target}\x03" if ended == b"fldrslt" != self._inside and self._target else ""
+            self._skip, self._unit, self._hidden, self._inside, self._styles, self._link = self._stack.pop()
         elif token["word"]:
             number = int(token["number"]) if token["number"] else None
             text = self._control(token["word"], number) or self._format(token["word"], number)
@@ -214,8 +210,7 @@ class _RtfReader:
             self._inside, self._skip = word, True
             self.properties.pop(b"fldinst", None)
         elif word == b"fldrslt" and (match := _LINK.search(self.properties.get(b"fldinst", ""))):
-            self._inside, self._target = word, match[1]
-            return "\x02"
+            self._link = link_target(match[1])
         elif word == b"shptxt":  # of a drawing, whose other values are skipped
             self._skip = self._skip and (len(self._stack) < 2 or self._stack[-2][0])
         elif word == b"ansicpg" and number:
@@ -252,34 +247,31 @@ class _RtfReader:
             self.removed += self._hidden and bool(text.strip())
             self.size += len(text)
             if not self._hidden:
-                is_styled = self._styles and text.strip()
-                self.pieces.append(f"\x04{' '.join(self._styles)}\x04{text}\x04\x04" if is_styled else text)
+                self.runs.append(TextRun(text, self._styles, self._link))
 
 
-def _rtf_blocks(text: str) -> Iterator[str]:
-    """Yield paragraphs and tables: a cell ends with a vertical tab, and a row with a form feed."""
-    for is_table, group in groupby(re.split(r"(?<=\f)|\n[^\S\f\v]*\n", text), lambda part: part.endswith("\f")):
-        if is_table:
-            rows = [[_rtf_text(cell) for cell in row.split("\v")] for row in group]
-            yield to_table([row if row[-1] else row[:-1] for row in rows])
-        else:
-            yield from (escape_line(block) for part in group if (block := _rtf_text(part)))
-
-
-def _rtf_text(text: str) -> str:
-    runs: list[TextRun] = []
-    styles, begin = frozenset[str](), 0
-    for piece in _PIECE.finditer(_joined(text)):
-        if piece[0] == "\x02":
-            begin = len(runs)
-        elif piece[1] is not None:
-            runs[begin:] = [replace(run, link=link_target(piece[1])) for run in runs[begin:]]
-            begin = len(runs)
-        elif piece[2] is not None:
-            styles = frozenset(piece[2].split())
-        else:
-            runs.append(TextRun(piece[0], styles))
-    return to_inline(runs)
+def _rtf_blocks(runs: Iterable[TextRun]) -> Iterator[str]:
+    """Yield paragraphs and tables."""
+    inline: list[TextRun] = []
+    cells: list[str] = []
+    rows: list[list[str]] = []
+    for (styles, link), group in groupby(runs, lambda run: (run.styles, run.link)):
+        for part in _END.split(_paired("".join(run.text for run in group))):
+            if not _END.fullmatch(part):
+                inline.append(TextRun(part, styles, link))
+                continue
+            text, inline = to_inline(inline).strip(), []
+            if part == "\v" or (part == "\f" and text):
+                cells.append(text)
+            if part == "\f":
+                rows.append(cells)
+                cells = []
+            elif part == "\n":
+                yield to_table(rows)
+                yield escape_line(" ".join([*cells, text]).strip())
+                rows, cells = [], []
+    yield to_table(rows)
+    yield escape_line(" ".join([*cells, to_inline(inline)]).strip())
 
 
 def _paired(text: str) -> str:

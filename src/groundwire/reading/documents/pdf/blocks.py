@@ -17,6 +17,7 @@ from typing import Final, Literal
 
 from groundwire.reading.documents.pdf.lines import Cell, Line
 from groundwire.reading.documents.pdf.table_rows import is_entry, row_starts
+from groundwire.reading.documents.tabular import to_table
 from groundwire.reading.markdown.escaping import escape_line, fence
 
 __all__ = ["Block", "blocks", "join_broken", "table_at"]
@@ -68,7 +69,7 @@ def table_at(lines: Sequence[Line], start: int, compounds: AbstractSet[str] = fr
         table.append(row)
     if not _is_sure(table, _MAX_CELL_LENGTH if len(starts) == len(every) else _MAX_WRAPPED_LENGTH):
         return None
-    return _to_markdown(table), end - start
+    return to_table(table), end - start
 
 
 def _end(lines: Sequence[Line], start: int) -> int:
@@ -147,11 +148,6 @@ def _is_sure(table: Sequence[Sequence[str]], longest: int) -> bool:
     )
 
 
-def _to_markdown(table: Sequence[Sequence[str]]) -> str:
-    head, *rows = ["| " + " | ".join(text.replace("|", "\\|") for text in row) + " |" for row in table]
-    return "\n".join([head, "|" + " --- |" * len(table[0]), *rows])
-
-
 Kind = Literal["text", "item", "code", "table"]
 
 _BULLET: Final = re.compile(
@@ -204,7 +200,7 @@ def blocks(lines: Sequence[Line], compounds: AbstractSet[str], *, code: bool) ->
     index = 0
     while index < len(lines):
         if (rows := lines[index].rows) is not None:
-            text = _to_markdown([[_joined(cell, compounds) for cell in row] for row in rows])
+            text = to_table([[_joined(cell, compounds) for cell in row] for row in rows])
             line_count = 1
             page_blocks.append(Block("table", text, lines[index].plain, lines[index].size, bold=False, lines=1))
         elif (table := table_at(lines, index, compounds)) is not None:
