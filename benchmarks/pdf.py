@@ -1,7 +1,7 @@
 """PDF files: text order, pages per second and peak memory, beside pypdf and pdfminer.six.
 
     python benchmarks/pdf.py [--peers PYTHON] [--rounds 3] [FILE.pdf ...]
-    python benchmarks/pdf.py --kinds [--seeds 6-13]
+    python benchmarks/pdf.py --tables FOLDER
 
 Each reader runs in a process of its own over the same files: ones made here (one column, two, three, 500 pages), whose
 order is known, and those given, such as the manuals that Debian's packages ship. Order is the share of neighboring
@@ -9,11 +9,11 @@ sentences that are in the order in which they were written; whole is the share o
 word by word. `--peers` names a Python that has the peers; without it, they are installed into a folder of their own
 first.
 
-`--kinds` reads files of 38 kinds instead (`tests/components/pdf_kinds.py`: columns, tables, forms, rotated, encrypted
-and truncated pages, in six scripts), which ReportLab, Chromium and groff write from seeds, beside PyMuPDF, PyMuPDF4LLM
-and pdfplumber, and prints four shares for each kind: the words that come back (recall), the sentences and cells that
-follow their predecessor (order), the cells that stand whole in the right row of a table (cells), and the form
-values (values). Tables of PyMuPDF and pdfplumber are those of `find_tables` and `extract_tables`.
+`--tables` reads the files of the ICDAR 2013 table competition in a folder instead (each `NAME.pdf` with what people
+say of its tables, `NAME-str.xml`; a checkout of tabulapdf/tabula-java has them), beside PyMuPDF, PyMuPDF4LLM and
+pdfplumber. It prints the competition's own measure: of the pairs of cells that are neighbors in a row or a column, the
+share of those given that are right (precision), and of those in the file that are given (recall), averaged over the
+files. Tables of PyMuPDF and pdfplumber are those of `find_tables` and `extract_tables`.
 """
 
 from __future__ import annotations
@@ -25,8 +25,12 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-from itertools import pairwise
+from collections import Counter
+from collections.abc import Iterable
+from itertools import pairwise, zip_longest
 from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree as ET
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
@@ -59,42 +63,39 @@ for _ in range(rounds):
 peak = next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM:")) / 1024
 json.dump({"seconds": best, "peak": peak, "text": text}, open(sys.argv[4], "w"))
 """
-KINDS_CHILD = """
-import io, json, re, sys, pathlib
+TABLES_CHILD = """
+import io, itertools, json, re, sys, pathlib
 name, folder = sys.argv[1], pathlib.Path(sys.argv[2])
-def rows_of(text):
-    lines = [line.strip() for line in text.splitlines() if line.strip().startswith("|")]
-    rows = [[cell.strip() for cell in re.split(r"(?<!\\\\)[|]", line.strip("|"))] for line in lines]
-    return [row for row in rows if not all(re.fullmatch(":?-+:?", cell) for cell in row)]
+def tables_of(text):
+    lines = text.splitlines()
+    for is_table, group in itertools.groupby(lines, lambda line: line.strip().startswith("|")):
+        rows = [re.split(r"(?<!\\\\)[|]", line.strip().strip("|")) for line in group] if is_table else []
+        yield [row for row in rows if not all(re.fullmatch(" *:?-+:? *", cell) for cell in row)]
 def read(body):
     if name == "groundwire":
         from groundwire.reading.documents.pdf.convert import read_pdf
-        text = read_pdf(body, seconds=600).content
-        return text, rows_of(text)
+        return list(tables_of(read_pdf(body, seconds=600).content))
     if name == "pdfplumber":
         import pdfplumber
         with pdfplumber.open(io.BytesIO(body)) as pdf:
-            tables = [table for page in pdf.pages for table in page.extract_tables()]
-            return chr(10).join(page.extract_text() for page in pdf.pages), [row for table in tables for row in table]
+            return [table for page in pdf.pages for table in page.extract_tables()]
     import pymupdf
     pdf = pymupdf.open(stream=body, filetype="pdf")
     if name == "pymupdf4llm":
         import pymupdf4llm
-        text = pymupdf4llm.to_markdown(pdf, show_progress=False)
-        return text, rows_of(text)
-    flags = pymupdf.TEXTFLAGS_TEXT | pymupdf.TEXT_DEHYPHENATE
-    tables = [table.extract() for page in pdf for table in page.find_tables().tables]
-    return chr(10).join(page.get_text(flags=flags) for page in pdf), [row for table in tables for row in table]
+        return list(tables_of(pymupdf4llm.to_markdown(pdf, show_progress=False)))
+    return [table.extract() for page in pdf for table in page.find_tables().tables]
 found = {}
-for path in sorted(folder.glob("*.pdf")):
-    try:
-        found[path.stem] = read(path.read_bytes())
-    except Exception as error:
-        print(path.stem, repr(error)[:200], file=sys.stderr)
-        found[path.stem] = ["", []]
+for path in sorted(folder.glob("**/*.pdf")):
+    if path.with_name(path.stem + "-str.xml").exists():
+        try:
+            found[str(path)] = read(path.read_bytes())
+        except Exception as error:
+            print(path.stem, repr(error)[:200], file=sys.stderr)
+            found[str(path)] = []
 json.dump(found, open(sys.argv[3], "w"))
 """
-KIND_READERS = ("groundwire", "pymupdf", "pymupdf4llm", "pdfplumber")
+TABLE_READERS = ("groundwire", "pymupdf", "pymupdf4llm", "pdfplumber")
 READERS = ("groundwire", "pypdfium2, plain", "pypdf", "pdfminer.six")
 _PEERS = (
     "pypdf==7.1.0",
@@ -112,15 +113,12 @@ def main() -> int:
     options.add_argument("files", nargs="*", type=Path)
     options.add_argument("--peers", type=Path, default=ROOT / ".venv-peers-pdf" / "bin" / "python")
     options.add_argument("--rounds", type=int, default=2)
-    options.add_argument(
-        "--kinds", action="store_true", help="recall, order and tables of generated files of many kinds"
-    )
-    options.add_argument("--seeds", default="6-13", help="the first and the last seed of each kind")
+    options.add_argument("--tables", type=Path, help="the folder with the files of ICDAR 2013")
     chosen = options.parse_args()
     if not chosen.peers.exists():
         _install(chosen.peers)
-    if chosen.kinds:
-        return _compare_kinds(chosen.peers, *map(int, chosen.seeds.split("-")))
+    if chosen.tables is not None:
+        return _compare_tables(chosen.peers, chosen.tables)
     with tempfile.TemporaryDirectory() as folder:
         files = _made(Path(folder)) + [(path.name, path, 0) for path in chosen.files]
         for title, path, sentences in files:
@@ -143,39 +141,54 @@ def main() -> int:
     return 0
 
 
-def _compare_kinds(peers: Path, first: int, last: int) -> int:
-    from components.pdf_kinds import KINDS, make, scores
-
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        made = {
-            f"{place:02}-{seed}": make(kind, seed)
-            for place, kind in enumerate(KINDS)
-            for seed in range(first, last + 1)
-        }
-        for stem, one in made.items():
-            (folder / f"{stem}.pdf").write_bytes(one.body)
-        whole: dict[str, dict[str, list[float]]] = {}
-        shown: dict[tuple[str, str], dict[str, list[float]]] = {}
-        for reader in KIND_READERS:
-            python = sys.executable if reader == "groundwire" else str(peers)
-            environment = {"PYTHONPATH": str(ROOT / "src")} if reader == "groundwire" else {}
-            answer = folder / "answer.json"
-            subprocess.run([python, "-c", KINDS_CHILD, reader, name, str(answer)], check=True, env=environment)
-            for stem, (text, rows) in json.loads(answer.read_text()).items():
-                for measure, share in scores(made[stem], text, rows).items():
-                    shown.setdefault((made[stem].kind, reader), {}).setdefault(measure, []).append(share)
-                    whole.setdefault(reader, {}).setdefault(measure, []).append(share)
-        print(f"{'recall/order/cells/values':28}" + "".join(f"{reader:>26}" for reader in KIND_READERS))
-        for kind in KINDS:
-            print(f"{kind:28}" + "".join(f"{_shares(shown[kind, reader]):>26}" for reader in KIND_READERS))
-        print(f"{'all':28}" + "".join(f"{_shares(whole[reader]):>26}" for reader in KIND_READERS))
+def _compare_tables(peers: Path, folder: Path) -> int:
+    print(f"{'':12} precision  recall     F1")
+    for reader in TABLE_READERS:
+        python = sys.executable if reader == "groundwire" else str(peers)
+        environment = {"PYTHONPATH": str(ROOT / "src")} if reader == "groundwire" else {}
+        with tempfile.NamedTemporaryFile() as answer:
+            command = [python, "-c", TABLES_CHILD, reader, str(folder), answer.name]
+            subprocess.run(command, check=True, env=environment)
+            tables = json.loads(Path(answer.name).read_text())
+        shares = [_table_shares(Path(name), given) for name, given in tables.items()]
+        means = [sum(column) / len(shares) for column in zip(*shares, strict=True)]
+        print(f"{reader:12} " + "  ".join(f"{mean:8.3f}" for mean in means) + f"  of {len(shares)} files")
     return 0
 
 
-def _shares(measured: dict[str, list[float]]) -> str:
-    names = ("recall", "order", "cells", "values")
-    return " ".join(f"{sum(measured[name]) / len(measured[name]):.3f}" if name in measured else "-" for name in names)
+def _table_shares(path: Path, given: list[list[list[str | None]]]) -> tuple[float, float, float]:
+    """Return precision, recall and F1 of the neighbors of cells in a file's tables."""
+    stated = _neighbors(_stated_tables(path.with_name(f"{path.stem}-str.xml")))
+    found = _neighbors(given)
+    right = (stated & found).total()
+    precision, recall = right / max(1, found.total()), right / max(1, stated.total())
+    return precision, recall, 2 * precision * recall / max(1e-9, precision + recall)
+
+
+def _stated_tables(path: Path) -> list[list[list[str]]]:
+    """Return the tables that people found in a file; a cell that spans others stands at its first place."""
+    tables = []
+    for region in ET.parse(path).iter("region"):
+        cells = {
+            (int(cell.get("start-row", 0)), int(cell.get("start-col", 0))): " ".join(
+                content.text or "" for content in cell.iter("content")
+            )
+            for cell in region.iter("cell")
+        }
+        rows, columns = (max((place[axis] for place in cells), default=0) + 1 for axis in (0, 1))
+        tables.append([[cells.get((row, column), "") for column in range(columns)] for row in range(rows)])
+    return tables
+
+
+def _neighbors(tables: Iterable[list[list[Any]]]) -> Counter[tuple[str, str, str]]:
+    """Count the pairs of texts that follow each other in a row or in a column, without empty cells and signs."""
+    found: Counter[tuple[str, str, str]] = Counter()
+    for table in tables:
+        for direction, lines in (("right", table), ("down", zip_longest(*table))):
+            for line in lines:
+                texts = ["".join(filter(str.isalnum, cell or "")).lower() for cell in line]
+                found.update((direction, *pair) for pair in pairwise(filter(None, texts)))
+    return found
 
 
 def _made(folder: Path) -> list[tuple[str, Path, int]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
-from groundwire.reading.encoding.file_types import KindName
+from groundwire.reading.encoding.file_types import DESCRIPTIONS, KindName
 from groundwire.reading.extracted import Extracted, UnreadableDocument
 
 if TYPE_CHECKING:
@@ -25,17 +25,6 @@ _PARTS: Final[Mapping[KindName, bytes]] = {
     "epub": b"META-INF/container.xml",
 }
 _EMPTY: Final = "The response is {name} without any text."
-_NAMES: Final[Mapping[KindName, str]] = {
-    "pdf": "a PDF",
-    "word": "a Word document",
-    "slides": "a presentation",
-    "sheet": "a spreadsheet",
-    "opendocument": "an OpenDocument file",
-    "epub": "an EPUB book",
-    "mail": "an email message",
-    "rtf": "an RTF document",
-    "archive": "an archive",
-}
 
 
 def read_file(kind: KindName, body: bytes, url: str, text_of: TextOf, *, seconds: float) -> Extracted:
@@ -54,7 +43,7 @@ def read_file(kind: KindName, body: bytes, url: str, text_of: TextOf, *, seconds
     kind = _inside(kind, body)
     extracted = _read(kind, body, url, text_of, seconds)
     if not extracted.content.strip():
-        raise UnreadableDocument("empty", _EMPTY.format(name=_NAMES[kind]))
+        raise UnreadableDocument("empty", _EMPTY.format(name=DESCRIPTIONS[kind]))
     return extracted
 
 

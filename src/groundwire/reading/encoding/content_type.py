@@ -9,6 +9,7 @@ from typing import Final
 
 from groundwire.reading.encoding.detect import utf16_without_mark
 from groundwire.reading.encoding.file_types import (
+    DESCRIPTIONS,
     TYPES,
     KindName,
     archive_kind,
@@ -68,27 +69,6 @@ _NAMES: Final[Mapping[str, str]] = {
     "video": "a video",
     "font": "a font",
     "model": "a 3D model",
-}
-_DESCRIPTIONS: Final[Mapping[KindName, str]] = {
-    "html": "an HTML page",
-    "markdown": "a Markdown document",
-    "text": "a text",
-    "json": "a JSON document",
-    "source": "a file of source code",
-    "delimited": "a table of text",
-    "notebook": "a Jupyter notebook",
-    "xml": "an XML document",
-    "pdf": "a PDF document",
-    "word": "a Word document",
-    "slides": "a PowerPoint presentation",
-    "sheet": "a spreadsheet",
-    "opendocument": "an OpenDocument text or presentation",
-    "epub": "an EPUB book",
-    "mail": "an email message",
-    "rtf": "an RTF document",
-    "subtitles": "a file of subtitles",
-    "archive": "a ZIP archive",
-    "binary": "a binary file",
 }
 _SNIFF_BYTES: Final = 1_024  # bytes; the MIME Sniffing Standard uses 1,445
 _HTML = re.compile(
@@ -161,15 +141,15 @@ def _kind_of_type(declared: str) -> KindName | None:
 def _by_signature(body: bytes, announced: KindName | None, url: str) -> Kind | None:
     """Return the kind proved by the first bytes."""
     if _PDF.match(body[:_SNIFF_BYTES]) or (announced == "pdf" and b"%PDF-" in body[:_SNIFF_BYTES]):
-        return Kind("pdf", _DESCRIPTIONS["pdf"])
+        return Kind("pdf", DESCRIPTIONS["pdf"])
     if body.startswith(b"PK\x03\x04") and (kind := archive_kind(body[:4_096], announced, url)):
-        return Kind(kind, _DESCRIPTIONS[kind])
+        return Kind(kind, DESCRIPTIONS[kind])
     if body.startswith(_OLE) and "sheet" in {announced, kind_of_address(url)}:
-        return Kind("sheet", _DESCRIPTIONS["sheet"])
+        return Kind("sheet", DESCRIPTIONS["sheet"])
     if body.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return Kind("archive", _DESCRIPTIONS["archive"])
+        return Kind("archive", DESCRIPTIONS["archive"])
     if body.startswith(b"{\\rtf"):
-        return Kind("rtf", _DESCRIPTIONS["rtf"])
+        return Kind("rtf", DESCRIPTIONS["rtf"])
     for offset, signature, description in _SIGNATURES:
         if body.startswith(signature, offset):
             return Kind("archive" if description in _READABLE_ARCHIVES else "binary", description)
@@ -188,9 +168,9 @@ def _by_header(head: bytes, declared: str, announced: KindName | None, url: str)
     elif kind is None and (top in _NAMES or (top == "application" and not sub.endswith("xml") and not is_unsure)):
         return Kind("binary", _NAMES.get(top) or f"a file of type {declared}")
     if kind == "binary":
-        return Kind("binary", _NAMES.get(top, _DESCRIPTIONS["binary"]))
+        return Kind("binary", _NAMES.get(top, DESCRIPTIONS["binary"]))
     if _is_binary(head):
-        return Kind("binary", _DESCRIPTIONS["binary"])
+        return Kind("binary", DESCRIPTIONS["binary"])
     if kind is None:
         kind = _sniff(head, declared, url)
     elif kind == "html":
@@ -199,7 +179,7 @@ def _by_header(head: bytes, declared: str, announced: KindName | None, url: str)
             kind = "xml"
         elif _OBJECT.match(plain):
             kind = "json"
-    return Kind(kind, _DESCRIPTIONS[kind])
+    return Kind(kind, DESCRIPTIONS[kind])
 
 
 def _is_binary(head: bytes) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
-__all__ = ["TYPES", "KindName", "archive_kind", "kind_of_address", "language_of"]
+__all__ = ["DESCRIPTIONS", "TYPES", "KindName", "archive_kind", "kind_of_address", "language_of"]
 
 KindName = Literal[
     "html",
@@ -30,6 +30,29 @@ KindName = Literal[
     "binary",
 ]
 """The kinds of files; anything without text is `binary`."""
+
+DESCRIPTIONS: Final[Mapping[KindName, str]] = {
+    "html": "an HTML page",
+    "markdown": "a Markdown document",
+    "text": "a text",
+    "json": "a JSON document",
+    "source": "a file of source code",
+    "delimited": "a table of text",
+    "notebook": "a Jupyter notebook",
+    "xml": "an XML document",
+    "pdf": "a PDF document",
+    "word": "a Word document",
+    "slides": "a PowerPoint presentation",
+    "sheet": "a spreadsheet",
+    "opendocument": "an OpenDocument text or presentation",
+    "epub": "an EPUB book",
+    "mail": "an email message",
+    "rtf": "an RTF document",
+    "subtitles": "a file of subtitles",
+    "archive": "an archive",
+    "binary": "a binary file",
+}
+"""What each kind is called in a sentence, with its article."""
 
 _OPEN_XML: Final = "application/vnd.openxmlformats-officedocument."
 _OPEN_DOCUMENT: Final = "application/vnd.oasis.opendocument."
