@@ -154,7 +154,6 @@ _BULLET: Final = re.compile(
     r"(?:[\u2022\u25e6\u25aa\u2023\u00b7\u25cb\u25cf\u25a0\u25a1\u2219\u27a2\u2713\u2043\uf0b7\uf0a7\uf076\uf0d8*\u2013\u2014-]|\\\*)(?:\s+|$)(?=(.?))"
 )
 _NUMBERED: Final = re.compile(r"\(?(?:\d{1,3}|[a-z]|[ivx]{1,5})[.)]\s+\S")
-_REFERENCE: Final = re.compile(r"\\?\[\d{1,3}\\?\]\s")
 _COMPOUND: Final = re.compile(r"(?<![^\W\d_])([^\W\d_]+)-$")
 _NEXT: Final = re.compile(r"[^\W\d_]+")
 _ENTRY: Final = re.compile(r"\u2026 (?:\d{1,4}|[ivxlc]{1,7})(?:(?:, ?|[\u2013-])\d{1,4}){0,30}$")
@@ -278,8 +277,8 @@ def _apart(before: Line, line: Line, leading: float) -> bool:
 
 
 def _starts(line: Line) -> bool:
-    """Return whether a line begins an item of a list, of a bibliography or of a table of contents."""
-    return bool(_BULLET.match(line.plain) or _NUMBERED.match(line.plain) or _REFERENCE.match(line.plain))
+    """Return whether a line begins an item of a list."""
+    return bool(_BULLET.match(line.plain) or _NUMBERED.match(line.plain))
 
 
 def _indented(lines: Sequence[Line], start: int, index: int) -> bool:

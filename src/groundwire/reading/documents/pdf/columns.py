@@ -62,8 +62,8 @@ def segments(words: Sequence[Word]) -> list[Segment]:
         words: Words with their positions in reading orientation, y growing downward.
     """
     parts: list[Segment] = []
-    for word, after in zip(words, (*words[1:], None), strict=False):
-        if parts and _continues(parts[-1], word, after):
+    for word in words:
+        if parts and _continues(parts[-1], word):
             last = parts[-1]
             last.words.append(word)
             if word.x1 > last.x1:
@@ -104,7 +104,7 @@ def regions(parts: Sequence[Segment], depth: int = _MAX_DEPTH) -> list[list[Segm
     return groups
 
 
-def _continues(last: Segment, word: Word, after: Word | None) -> bool:
+def _continues(last: Segment, word: Word) -> bool:
     before = last.words[-1]
     if word.rows is not None or before.rows is not None:
         return False
@@ -113,22 +113,11 @@ def _continues(last: Segment, word: Word, after: Word | None) -> bool:
     if gap < 0 and is_to_left(word.text) and is_to_left(before.text):
         gap = before.x0 - word.x1
     if not -0.6 * size <= gap <= _MAX_WORD_GAP * size:
-        led = (
-            _are_leaders(last.words[-2:]) if after is None or before.text.endswith(".") else _are_leaders([word, after])
-        )
-        if not (led and 0 <= gap <= _MAX_GUTTER * size):
-            return False
+        return False
     if before.y0 == word.y0 and before.y1 == word.y1:
         return True
     overlap = min(last.y1, word.y1) - max(last.y0, word.y0)
     return overlap >= 0.4 * min(before.y1 - before.y0, word.y1 - word.y0)
-
-
-def _are_leaders(words: Sequence[Word]) -> bool:
-    """Return whether words are a part of the dots that lead to a page number; one dot may be an empty cell."""
-    text = "".join(word.text for word in words)
-    near = all(after.x0 - word.x1 <= _MAX_WORD_GAP * word.face.size for word, after in itertools.pairwise(words))
-    return len(text) > 1 and not text.strip(".") and near
 
 
 def _runs(parts: Sequence[Segment]) -> list[tuple[list[Segment], list[_Strip]]]:
