@@ -211,10 +211,8 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.block_pages.classify.known_wall": Growing(
         lambda text: module("reading.block_pages.classify").known_wall({}, text), HTML
     ),
-    "reading.block_pages.classify.page_remarks": Growing(
-        lambda text: module("reading.block_pages.classify").page_remarks(text, title=text, content=text),
-        (*ALL, "your network ", "404 "),
-        heavy=True,
+    "reading.block_pages.classify.ends_early": Growing(
+        lambda text: module("reading.block_pages.classify").ends_early(text, text), (*ALL, "subscribe to "), heavy=True
     ),
     "reading.block_pages.classify.soft_block": Growing(
         lambda text: module("reading.block_pages.classify").soft_block({}, URL, text, title=text, content=text),
