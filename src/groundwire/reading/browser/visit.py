@@ -65,7 +65,6 @@ class RenderingReader(ABC):
         name: Its name.
         pages_at_once: Maximum pages rendered at once; further ones wait.
         max_bytes: Maximum bytes that a page with all its resources may load, on the wire.
-        max_requests: Maximum connections of a page.
         upstream: A forward proxy's URL for all connections, or empty for none.
         max_length: Maximum characters of a page's markup.
         gate: Returns the fetch policy, which decides whether and when a site may be visited.
@@ -83,7 +82,6 @@ class RenderingReader(ABC):
         name: str,
         pages_at_once: int = 4,
         max_bytes: int = 50_000_000,
-        max_requests: int = 1_000,
         upstream: str = "",
         max_length: int = 10_000_000,
         gate: Callable[[], FetchPolicy | None] = lambda: None,
@@ -95,7 +93,6 @@ class RenderingReader(ABC):
         self.max_length = max_length
         self._slots = asyncio.Semaphore(pages_at_once)
         self._max_bytes = max_bytes
-        self._max_requests = max_requests
         self.proxies: set[VettingProxy] = set()
         """Those of the pages that are being rendered."""
         self.closed: bool = False
@@ -151,7 +148,7 @@ class RenderingReader(ABC):
 
     async def _render_behind_proxy(self, target: WebUrl, deadline: Deadline) -> Rendered:
         dialler = Dialler(self.guard, target, self.upstream)
-        async with VettingProxy(dialler, max_bytes=self._max_bytes, max_requests=self._max_requests) as proxy:
+        async with VettingProxy(dialler, max_bytes=self._max_bytes) as proxy:
             self.proxies.add(proxy)
             try:
                 rendered = await self.render(target, proxy, deadline)
