@@ -353,9 +353,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.encoding.detect.is_iso_2022_jp": Growing(
         data("reading.encoding.detect", "is_iso_2022_jp"), ("a", "\x1b$B", "\x1b(B", "\x1b")
     ),
-    "reading.encoding.detect.looks_western": Growing(
-        data("reading.encoding.detect", "looks_western"), ("a", "\xe9", "水")
-    ),
     "reading.encoding.detect.utf16_without_mark": Growing(
         data("reading.encoding.detect", "utf16_without_mark"), ("a\x00", "\x00a", "a")
     ),
