@@ -76,13 +76,13 @@ def test_the_kind_of_a_body(content_type: str, body: bytes, kind: str) -> None:
 @pytest.mark.parametrize(
     ("body", "description"),
     [
-        (b"\x89PNG\r\n\x1a\n0000", "a PNG image"),
-        (b"\xff\xd8\xff\xe0", "a JPEG image"),
-        (b"GIF89a", "a GIF image"),
-        (b"RIFF0000WEBP", "a WebP image"),
+        (b"\x89PNG\r\n\x1a\n0000", "an image"),
+        (b"\xff\xd8\xff\xe0", "an image"),
+        (b"GIF89a", "an image"),
+        (b"RIFF0000WEBP", "an image"),
         (b"\x1f\x8b\x08\x00", "a gzip archive"),
-        (b"\x00\x00\x00\x18ftypmp42", "an MP4 video"),
-        (b"\x7fELF\x02", "a program"),
+        (b"\x00\x00\x00\x18ftypmp42\x00\x00\x00\x00", "a binary file"),
+        (b"\x7fELF\x02\x01\x01\x00", "a binary file"),
         (b"\x00" * 257 + b"ustar", "a tar archive"),
     ],
 )

@@ -299,7 +299,7 @@ def test_a_file_that_gzip_compressed_is_read(body: bytes, url: str, words: str) 
 @pytest.mark.parametrize(
     ("body", "why", "says"),
     [
-        (gzip.compress(b"\x89PNG\r\n\x1a\n"), "broken", "a gzip archive of a PNG image"),
+        (gzip.compress(b"\x89PNG\r\n\x1a\n"), "broken", "a gzip archive of an image"),
         (gzip.compress(gzip.compress(b"lamp")), "broken", "a gzip archive of a gzip archive"),
         (b"\x1f\x8b\x08" + b"\xff" * 40, "broken", "damaged"),
         (gzip.compress(bytes(40_000_001)), "large", "more than 40,000,000 bytes"),
