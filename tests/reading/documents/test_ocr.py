@@ -115,7 +115,7 @@ async def test_without_tesseract_it_is_said_what_to_install(
 
 
 async def test_it_is_off_by_default(world: World, settings: Make) -> None:
-    with pytest.raises(UnsupportedContent, match="PNG image"):
+    with pytest.raises(UnsupportedContent, match="is an image"):
         await opened(world, settings, picture(), "image/png")
 
 
