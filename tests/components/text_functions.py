@@ -435,9 +435,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         lambda text: module("reading.text.truncate").whole_character(text, len(text) - 1), SIGNS
     ),
     "reading.sites.parts.say": Growing(lambda text: module("reading.sites.parts").say(text, text), PROSE),
-    "reading.html.semantics.may_have_shortcodes": Growing(
-        plain("reading.html.semantics", "may_have_shortcodes"), ("[a ", "[", "]", "[/a]")
-    ),
     # addresses, robots.txt, secrets
     "safety.secret_scanner.break_marks": Growing(plain("safety.secret_scanner", "break_marks"), (*SIGNS, *MARKDOWN)),
     "safety.secret_scanner.break_reserved": Growing(
