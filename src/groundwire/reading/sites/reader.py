@@ -7,7 +7,6 @@ fails, or has changed its format costs a page nothing but the time.
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -34,7 +33,7 @@ from groundwire.providers.base import Capabilities
 from groundwire.providers.http_parsing import json_or_empty, retry_after
 from groundwire.providers.key_rotation import rate_windows
 from groundwire.reading.encoding.decode import decode
-from groundwire.reading.sites.parts import RenderedParts, SitePart, pack, render
+from groundwire.reading.sites.parts import RenderedParts, pack, render
 from groundwire.reading.sites.site import (
     FormatChanged,
     NotAvailable,
@@ -56,7 +55,7 @@ _TIMEOUT: Final = 20.0  # seconds, without a deadline
 _TIME_SHARE: Final = 0.6  # of the time that is left; the rest is for the page itself, if the API fails
 _MAX_WAIT: Final = 3.5  # seconds for a slot of the API
 _MAX_ANSWER_BYTES: Final = 10_000_000  # bytes of one answer; long issues have less than one million
-_MAX_INLINE_CHARACTERS: Final = 20_000  # characters that are parsed or rendered without a thread
+_MAX_REFUSAL: Final = 20_000  # bytes of an answer in which a refusal's words are looked for
 _MAX_THREAD_CHARACTERS: Final = 100_000  # characters that are rendered without a process
 _MAX_STEPS: Final = 5  # rounds of requests for one page
 _DEFAULT_COOLDOWN: Final = 60.0  # seconds for an API that refuses without saying for how long
@@ -268,9 +267,10 @@ class SiteReader:
             reply = await self._reply(get, deadline)
             if get.kind == "text":
                 return decode(reply.body, reply.content_type).text
-            if len(reply.body) < _MAX_INLINE_CHARACTERS:
-                return _json(reply)
-            return await asyncio.to_thread(_json, reply)
+            try:
+                return await asyncio.to_thread(reply.json)
+            except ValueError as error:
+                raise FormatChanged("the answer is not JSON") from error
         except (ProviderError, FormatChanged) as error:
             if not get.optional:
                 raise
@@ -342,14 +342,8 @@ class SiteReader:
             max_wait=min(_MAX_WAIT, deadline.remaining()),
         )
         if not slot.granted:
-            allowed = (
-                f"{rate.requests:,} in {rate.seconds:,.0f} seconds"
-                if rate.requests > 1
-                else f"one in {rate.seconds:g} seconds"
-            )
-            raise RateLimited(
-                self.name, f"{target.host} allows {allowed} without a key", retry_after=round(slot.wait, 3)
-            )
+            allowed = f"{target.host} allows {rate.requests:,} in {rate.seconds:,.0f} seconds without a key"
+            raise RateLimited(self.name, allowed, retry_after=round(slot.wait, 3))
         if slot.wait > 0:
             await asyncio.sleep(slot.wait)
 
@@ -362,7 +356,8 @@ class SiteReader:
         base = page.url or self._url.text
         if shared.isolated or size > _MAX_THREAD_CHARACTERS:
             try:
-                fields, content = await shared.workers.run(_RENDER, {"url": base}, await _packed(page.parts, size))
+                packed = await asyncio.to_thread(pack, page.parts)
+                fields, content = await shared.workers.run(_RENDER, {"url": base}, packed)
                 return RenderedParts(content.decode(), tuple(fields["warnings"]), bool(fields["cut"]))
             except WorkTooHeavy as error:
                 raise UnexpectedResponse(self.name, "its answer is too complex to be rendered") from error
@@ -370,17 +365,6 @@ class SiteReader:
                 if shared.isolated:
                     raise ProviderUnsupported(self.name, "no process can be started to render it") from error
         return await asyncio.to_thread(render, page.parts, base)
-
-
-async def _packed(parts: Sequence[SitePart], size: int) -> bytes:
-    return pack(parts) if size < _MAX_INLINE_CHARACTERS else await asyncio.to_thread(pack, parts)
-
-
-def _json(reply: Response) -> Any:
-    try:
-        return json.loads(reply.body)
-    except (ValueError, RecursionError) as error:
-        raise FormatChanged("the answer is not JSON") from error
 
 
 def _cooldown_of(headers: Mapping[str, str]) -> float:
@@ -394,7 +378,7 @@ def _cooldown_of(headers: Mapping[str, str]) -> float:
 
 def _words(reply: Response) -> str:
     """Return an API's own words about a failure, at most 200 characters; empty when it is not JSON or has none."""
-    if reply.status == 200 or len(reply.body) > _MAX_INLINE_CHARACTERS:
+    if reply.status == 200 or len(reply.body) > _MAX_REFUSAL:
         return ""
     body = json_or_empty(reply)
     words = (text(body, key) for key in ("message", "error_message", "error", "detail", "reason"))
