@@ -23,6 +23,7 @@ from groundwire.reading.block_pages.phrases import (
     CHECKS,
     CONSENT,
     COOKIES,
+    HELD_OFF,
     JAVASCRIPT,
     LOGIN,
     MEMBERS,
@@ -43,64 +44,7 @@ from groundwire.reading.block_pages.signatures import (
 )
 from groundwire.reading.text.sanitize import lower, lower_ascii, occurrences
 
-__all__ = ["HELD_OFF", "SHELL", "BlockKind", "SoftBlock", "ends_early", "known_wall", "soft_block"]
-
-_PAIRS: Final = (
-    (
-        r"\byour (?:\w{1,20} )?(?:request|network|browser|ip\b|connection|access|device|activity|behaviou?r|visit|vpn"
-        r"|traffic)",
-        r"block|den(?:y|ied)|restrict|suspicio|unusual|abnormal|automated|too (?:many|fast)|verif|check|banned"
-        r"|rejected|turn off",
-    ),
-    (
-        r"\b(?:ihre?[nrms]?|deine?[nrms]?) (?:\w{1,20} )?(?:anfrage|netzwerk|browser|ip-?adress|verbindung|zugriff"
-        r"|gerät|vpn)",
-        r"blockier|gesperrt|ungewöhnlich|verdächtig|überprüf|verweiger|eingeschränkt|zu viele",
-    ),
-    (
-        r"\bv(?:otre|os) (?:requête|réseau|navigateur|adresse ip|connexion|accès|comportement|activité|vpn)",
-        r"bloqu|inhabituel|suspect|restreint|refus|vérifi|anorma|trop de|robot",
-    ),
-    (
-        r"\b(?:tus?|sus?|seus?|suas?|tuas?) (?:red\b|rede|navegador|direcci|endereço ip|ip\b|conexi|conexão|acces"
-        r"|acesso"
-        r"|solicitud|solicita|peticion|requisi|activid|atividade)",
-        r"bloque|inusual|incomum|sospech|suspeit|restring|restrit|deneg|negad|verific|demasiad|anómal|anorma|muchas"
-        r"|muitas",
-    ),
-    (
-        r"\b(?:tu[oa]|su[oa]) (?:rete|browser|indirizzo ip|connessione|access|richiest|attività|dispositivo)",
-        r"blocc|insolit|sospett|limitat|negat|verific|anomal|tropp",
-    ),
-    (
-        r"\b(?:je|jouw|uw) (?:netwerk|browser|ip-?adres|verbinding|toegang|verzoek|apparaat)",
-        r"geblokkeerd|ongebruikelijk|ongewoon|verdacht|beperkt|geweigerd|controle|te veel",
-    ),
-    (
-        r"\btw(?:ój|oja|oje|ojej|ojego) (?:sieci|sieć|przeglądark|adres|połączeni|dostęp|żąda|ruch|urządzeni)",
-        r"zablokowan|nietypow|podejrzan|ograniczon|odmow|odrzucon|weryfik|zbyt wiele",
-    ),
-    (
-        r"ваш\w{0,4} (?:запрос|сет|браузер|ip|айпи|соединени|подключени|доступ|трафик)|использу\w{1,6} vpn",
-        r"заблокир|необычн|подозрит|ограничен|отклон|провер|слишком|отключите",
-    ),
-    (
-        r"ağınız|tarayıcınız|ip adresiniz|bağlantınız|erişiminiz|isteğiniz",
-        r"engel|olağandışı|şüpheli|kısıtla|redded|doğrula|kontrol",
-    ),
-    ("アクセス|ネットワーク|ブラウザ|ipアドレス|リクエスト|通信", "制限|拒否|異常|不審|ブロック|遮断|集中"),
-    (
-        "访问|請求|请求|网络|網路|浏览器|瀏覽器|ip|操作",
-        "异常|異常|限制|拒绝|拒絕|频繁|頻繁|验证码|驗證碼|封禁|风控|拦截|攔截",
-    ),
-    ("접근|접속|네트워크|브라우저|ip|요청|트래픽", "차단|거부|비정상|의심|제한|너무 많|감지"),
-    ("طلبك|شبكتك|متصفحك|اتصالك|وصولك|عنوانك|دخولك", "حظر|رفض|مشبوه|غير عادي|تقييد|التحقق"),
-)  # fmt: skip
-
-HELD_OFF: Final = re.compile(
-    rf"\A(?:{'|'.join(f'(?=.*(?:{his}))(?=.*(?:{wrong})).+' for his, wrong in _PAIRS)})", re.DOTALL
-)
-"""A sentence that states a problem with a visitor's network, browser, IP address or requests."""
+__all__ = ["SHELL", "BlockKind", "SoftBlock", "ends_early", "known_wall", "soft_block"]
 
 BlockKind = Literal[
     "bot check",

@@ -13,6 +13,7 @@ from functools import cached_property
 from typing import Final, Literal
 
 from groundwire.reading.block_pages.empty_shell import word_count
+from groundwire.reading.block_pages.phrases import ABOUT
 from groundwire.reading.text.sanitize import lower
 
 __all__ = [
@@ -43,25 +44,6 @@ _TELLS = re.compile(
 )
 """The beginning of a sentence about such a request that does not make it."""
 _UNLESS = re.compile(r"\b(?:if|unless|wenn|falls|если)\b")
-_ABOUT: Final = re.compile(
-    r"cookie|privacy|javascript|browser|robot|captcha|verif|security|sicherheit|\bip\b|adres+e? ip"
-    r"|sign(?:ed)? (?:in|up|out)"
-    r"|log(?:ged|ging)? ?(?:in|out)|password|account|subscri|trial|cancel|digital|unlimited|\bray id|reference"
-    r"|incident|cloudflare"
-    r"|terms|try again|try a different|refresh|reload|contact|support|help|continue|redirect|block(?:ed)?\b|access"
-    r"|permission"
-    r"|forgot|register|join|copyright|©|all rights|wait|patien(?:ce|t)\b|human|\bbot\b|request|network|traffic|automat"
-    r"|characters|image"
-    r"|question|legal|region|country|licens|supported|version|chrome|firefox|reason|error|mistake|owner|adult|\bage\b"
-    r"|alco?h?ol"
-    r"|anmeld|abo\b|abonn|konto|passwort|weiter|erwachsen|werbung|bestätig|überprüf|prüfung|versuchen|seite nicht"
-    r"|verfügbar"
-    r"|connect|compte|continu|patient|abonné|navigateur|suscri|cuenta|sesión|navegador|abbona|accedi|zaloguj|konto"
-    r"|hesap|şifre"
-    r"|войти|провер|подпис|зарегистр|попробуй|подожд|アクセス|ブラウザ|ログイン|登録|会員|確認|しばらく|验证|登录|访问|稍后|请|會員"
-    r"|인증|로그인|이용|확인|تسجيل|تحقق|إعادة|متابعة"
-)
-"""Topics of the other sentences of a block page."""
 
 
 class PageSentences:
@@ -87,7 +69,7 @@ class PageSentences:
         """Whether it has text other than links."""
         return bool(self._lines)
 
-    def other_words(self, *phrases: re.Pattern[str], about: re.Pattern[str] = _ABOUT) -> int:
+    def other_words(self, *phrases: re.Pattern[str], about: re.Pattern[str] = ABOUT) -> int:
         """Return the number of words in sentences on other topics that match no phrase, without links."""
         topics = (about, *phrases)
         return sum(
@@ -120,7 +102,7 @@ class PageSentences:
         """Return whether the title or the first lines contain one of the phrases."""
         return any(phrases.search(text) for text in (self._title, *self._lines[:_HEAD]))
 
-    def speaks_of(self, phrases: re.Pattern[str], *, about: re.Pattern[str] = _ABOUT) -> bool:
+    def speaks_of(self, phrases: re.Pattern[str], *, about: re.Pattern[str] = ABOUT) -> bool:
         """Return whether the title or the text contains a phrase in any form, with little else; see `pleads`."""
         if phrases.search(self._title) is None and phrases.search(self._content) is None:
             return False
