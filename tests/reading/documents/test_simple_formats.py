@@ -124,7 +124,7 @@ p { color: red }
 
 @pytest.mark.parametrize("said", ["multipart/related", "application/x-mimearchive", "message/rfc822", "text/plain", ""])
 def test_a_saved_page_is_its_text_without_what_it_loads(said: str) -> None:
-    found = read(ARCHIVED, said).extracted
+    found = read(ARCHIVED, said, "https://harbour.example/x.mhtml").extracted
     assert (found.title, "The lamp is lit at dusk." in found.content, "color" in found.content) == (
         "The lights",
         True,

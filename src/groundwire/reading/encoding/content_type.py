@@ -65,9 +65,6 @@ _PROLOG: Final = rb"(?:<!--(?:(?!-->).)*-->\s*|<[?](?:(?![?]>).)*[?]>\s*|<!DOCTY
 _FEED = re.compile(_PROLOG + rb"<(?:rss|feed|rdf:RDF)[\s>]", re.DOTALL)
 _DRAWING = re.compile(_PROLOG + rb"<svg[\s>]", re.DOTALL)
 _OBJECT = re.compile(rb"""\{\s*"[^"\n]{0,200}"\s*:|\[\s*\{\s*"[^"\n]{0,200}"\s*:""")
-_CUES = re.compile(rb"WEBVTT[ \t\r\n]|\d{1,6}[ \t]*\r?\n\d{1,3}:\d\d:\d\d[,.]\d{3}[ \t]+-->")
-_HEADS = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]{0,60}:[^\r\n]*\r?\n(?:[ \t][^\r\n]*\r?\n)*){3,}")
-_MAIL_HEADS: Final = (b"from", b"date", b"subject", b"mime-version", b"message-id", b"received", b"return-path")
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ARCHIVES: Final = frozenset({"word", "slides", "sheet", "opendocument", "epub"})
 _TEXTS: Final[frozenset[KindName | None]] = frozenset(
@@ -198,8 +195,8 @@ def _plain(head: bytes) -> bytes:
 def _sniff(head: bytes, declared: str, url: str) -> KindName:
     plain = _plain(head)
     is_unsure = declared in _UNSURE_TYPES
-    if (is_unsure or declared.startswith(("text/", "multipart/"))) and (kind := _by_beginning(plain)):
-        return kind
+    if (is_unsure or declared.startswith(("text/", "multipart/"))) and _FEED.match(plain):
+        return "xml"
     if declared.startswith("text/") and not declared.endswith("xml"):
         return _by_address(url)  # browsers show the source of a page with this type
     if (is_unsure or declared.endswith("xml") or declared in TYPES) and _HTML.match(plain):
@@ -209,18 +206,6 @@ def _sniff(head: bytes, declared: str, url: str) -> KindName:
     if is_unsure and _JSON.match(plain):
         return "notebook" if kind_of_address(url) == "notebook" else "json"
     return _by_address(url) if is_unsure else "text"
-
-
-def _by_beginning(plain: bytes) -> KindName | None:
-    """Return the kind of a text that begins as no other kind does: a feed, subtitles, a drawing, an email message."""
-    if _FEED.match(plain):
-        return "xml"
-    if _CUES.match(plain):
-        return "subtitles"
-    if (heads := _HEADS.match(plain)) is None:
-        return None
-    names = {line.partition(b":")[0].lower() for line in heads[0].splitlines()}
-    return "mail" if b"from" in names and sum(name in names for name in _MAIL_HEADS) > 2 else None
 
 
 def _by_address(url: str) -> KindName:
