@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from html import unescape
 from typing import Any, Final
 
-from groundwire.providers.http_parsing import json_or_empty, number_or_none
+from groundwire.providers.http_parsing import number_or_none
 from groundwire.reading.sites.parts import SitePart, facts, heading, html, markdown, say
 from groundwire.reading.sites.site import (
     FormatChanged,
@@ -30,7 +30,6 @@ from groundwire.reading.sites.site import (
     rows_or_none,
     text,
 )
-from groundwire.transport import Response
 
 __all__ = ["HACKER_NEWS", "REDDIT", "STACK_EXCHANGE"]
 
@@ -325,18 +324,6 @@ def _is_site(page: PageAddress) -> bool:
     return page.url.host.partition(".")[0] not in _NO_SITES
 
 
-def refusal(reply: Response) -> str:
-    """Return the words of a throttle violation, which comes with status 400."""
-    body = json_or_empty(reply) if reply.status == 400 else {}
-    return text(body, "error_message")[:200] if text(body, "error_name") == "throttle_violation" else ""
-
-
-def pause(reply: Response) -> float:
-    """Return the seconds of `backoff`; an hour when nothing is left of the day's quota."""
-    body = json_or_empty(reply)
-    return 3_600.0 if body.get("quota_remaining") == 0 else number_or_none(body.get("backoff")) or 0.0
-
-
 _HOSTS: Final = (
     *("stackoverflow.com", "*.stackoverflow.com", "*.stackexchange.com", "stackapps.com", "serverfault.com"),
     *("superuser.com", "askubuntu.com", "mathoverflow.net", "meta.serverfault.com", "meta.superuser.com"),
@@ -355,6 +342,4 @@ STACK_EXCHANGE: Final = SiteSpec(
         route("/a/{id}", answer, id=_NUMBER),
         route("/a/{id}/{user}", answer, id=_NUMBER),
     ),
-    refusal=refusal,
-    pause=pause,
 )

@@ -30,7 +30,7 @@ from groundwire.errors import (
 from groundwire.models import ReadResult
 from groundwire.providers import ReadProvider
 from groundwire.providers.base import Capabilities
-from groundwire.providers.http_parsing import json_or_empty, retry_after
+from groundwire.providers.http_parsing import json_or_empty, number_or_none, retry_after
 from groundwire.providers.key_rotation import rate_windows
 from groundwire.reading.encoding.decode import decode
 from groundwire.reading.sites.parts import RenderedParts, pack, render
@@ -64,6 +64,7 @@ _MAX_COOLDOWN: Final = 900.0  # seconds; one answer is believed for no longer
 _WRONG_SHAPES: Final = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
 """Raised when mapping a response whose values have unexpected types."""
 _REFUSAL_STATUSES: Final = frozenset({401, 403, 451})
+_BUSY_CODES: Final = frozenset({"maxlag", "ratelimited", "readonly", "throttle_violation"})
 _RATE_WORDS: Final = ("rate limit", "too many", "abuse")
 _MISSING_STATUSES: Final = frozenset({404, 410})
 _RENDER: Final = "groundwire.reading.sites.parts:render_in_worker"
@@ -264,13 +265,7 @@ class SiteReader:
 
     async def _answer(self, get: SiteRequest, deadline: Deadline) -> Any:
         try:
-            reply = await self._reply(get, deadline)
-            if get.kind == "text":
-                return decode(reply.body, reply.content_type).text
-            try:
-                return await asyncio.to_thread(reply.json)
-            except ValueError as error:
-                raise FormatChanged("the answer is not JSON") from error
+            return await self._data(get, deadline)
         except (ProviderError, FormatChanged) as error:
             if not get.optional:
                 raise
@@ -278,7 +273,7 @@ class SiteReader:
             self._missing.append(f"{get.optional} left out: {reason}")
             return None
 
-    async def _reply(self, get: SiteRequest, deadline: Deadline) -> Response:
+    async def _data(self, get: SiteRequest, deadline: Deadline) -> Any:
         try:
             target = parse_url(get.url + (f"?{urlencode(get.params, quote_via=quote)}" if get.params else ""))
         except (InvalidRequest, BlockedByPolicy) as error:
@@ -299,18 +294,24 @@ class SiteReader:
                 await self._rest(target, _FAILURE_COOLDOWN)
             raise ProviderUnavailable(self.name, _short(error)) from error
         await self._check(reply, target, api=get.api)
-        await self._rest(target, self._site.pause(reply))
-        return reply
+        if get.kind == "text":
+            return decode(reply.body, reply.content_type).text
+        try:
+            data = await asyncio.to_thread(reply.json)
+        except ValueError as error:
+            raise FormatChanged("the answer is not JSON") from error
+        await self._rest(target, _pause(data))
+        return data
 
     async def _check(self, reply: Response, target: WebUrl, *, api: bool) -> None:
         """Raise the error of a response's status, and put an API that refuses everything in cooldown."""
         status, words, host = reply.status, _words(reply), target.host
         summary = f"{words} (HTTP {status})" if words else f"HTTP {status}"
-        refusal = self._site.refusal(reply)
-        if refusal or status == 429 or (api and status == 403 and _is_limit(reply, words)):
+        busy = _busy(reply)
+        if busy or status == 429 or (api and status == 403 and _is_limit(reply, words)):
             seconds = _cooldown_of(reply.headers)
             await self._rest(target, seconds)
-            raise RateLimited(self.name, refusal or f"{host} refuses: {summary}", status=status, retry_after=seconds)
+            raise RateLimited(self.name, f"{host} refuses: {busy or summary}", status=status, retry_after=seconds)
         if status >= 500:
             await self._rest(target, _FAILURE_COOLDOWN)
             raise ProviderUnavailable(self.name, f"{host} failed (HTTP {status})", status=status)
@@ -365,6 +366,20 @@ class SiteReader:
                 if shared.isolated:
                     raise ProviderUnsupported(self.name, "no process can be started to render it") from error
         return await asyncio.to_thread(render, page.parts, base)
+
+
+def _busy(reply: Response) -> str:
+    """Return the code by which an API refuses for now, with whatever status: that of MediaWiki, or Stack Exchange."""
+    body = json_or_empty(reply) if len(reply.body) < _MAX_REFUSAL else {}
+    codes = text(body, "error", "code"), text(body, "error_name")
+    return next((code for code in codes if code in _BUSY_CODES), "")
+
+
+def _pause(data: Any) -> float:
+    """Return the seconds for which an answer asks to pause (Stack Exchange); an hour when its quota is used up."""
+    if not isinstance(data, dict):
+        return 0.0
+    return 3_600.0 if data.get("quota_remaining") == 0 else number_or_none(data.get("backoff")) or 0.0
 
 
 def _cooldown_of(headers: Mapping[str, str]) -> float:

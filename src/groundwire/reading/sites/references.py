@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from lxml import etree
 
-from groundwire.providers.http_parsing import json_or_empty
 from groundwire.reading.documents.office_package import parse_xml
 from groundwire.reading.sites.parts import facts, heading, html, plain, say
 from groundwire.reading.sites.site import (
@@ -27,7 +26,6 @@ from groundwire.reading.sites.site import (
     route,
     text,
 )
-from groundwire.transport import Response
 
 __all__ = ["ARXIV", "MEDIAWIKI"]
 
@@ -40,7 +38,6 @@ _NOT_TEXT: Final = (
     ".navbox, .navbox-styles, .vertical-navbox, .sistersitebox, .side-box, .metadata, .ambox, .noprint, .catlinks, "
     ".mw-editsection, .mw-jump-link, .mw-empty-elt, .mw-cite-backlink, .authority-control, .toc, #toc, .portalbox"
 )
-_BUSY: Final = frozenset({"maxlag", "ratelimited", "readonly"})
 
 
 def abstract(page: PageAddress) -> Steps:
@@ -160,12 +157,6 @@ def _refuse_errors(answer: Any) -> None:
         raise NotAvailable(f"the API says {code}: {text(answer, 'error', 'info')}")
 
 
-def refusal(reply: Response) -> str:
-    """Return the reason of a "too busy" response, which has status 200."""
-    code = text(json_or_empty(reply), "error", "code") if b'"error"' in reply.body[:200] else ""
-    return f"the API says {code}" if code in _BUSY else ""
-
-
 _VARIANTS: Final = "(?:zh|sr|kk|ku|uz|tg|iu|shi|gan|crh|sh)(?:-[a-z]{2,8})?"
 _PROJECTS: Final = (
     *("wikipedia", "wiktionary", "wikibooks", "wikinews", "wikiquote", "wikisource", "wikiversity", "wikivoyage"),
@@ -194,5 +185,4 @@ MEDIAWIKI: Final = SiteSpec(
         route("/{variant}/{title}", article, variant=_VARIANTS, title=".{1,500}"),
     ),
     params=("title", "curid"),
-    refusal=refusal,
 )
