@@ -98,7 +98,7 @@ REFUSED: Final = _line("REFUSED")
 ABOUT: Final = _any("ABOUT")
 """Topics of the other sentences of a block page."""
 
-_PAIRS: Final = [tuple(line.split("\t")) for line in _LINES["HELD_OFF"]]
+_PAIRS: Final = tuple(line.split("\t") for line in _LINES["HELD_OFF"])
 HELD_OFF: Final = re.compile(
     rf"\A(?:{'|'.join(f'(?=.*(?:{his}))(?=.*(?:{wrong})).+' for his, wrong in _PAIRS)})", re.DOTALL
 )
