@@ -96,7 +96,7 @@ async def test_one_clear_error_each(make: Make, papers: Path) -> None:
         for path, error, says in (
             (papers, UnsupportedContent, "is a folder"),
             (papers / "empty.txt", PageEmpty, "The file is empty"),
-            (papers / "photo.png", UnsupportedContent, "The file is a PNG image, which cannot be read as text"),
+            (papers / "photo.png", UnsupportedContent, "The file is an image, which cannot be read as text"),
             (papers / "large.txt", PageTooLarge, "more than 1,000 bytes"),
             (papers / "damaged.pdf", UnsupportedContent, "PDF"),
             (Path("\0"), InvalidRequest, "names no file"),

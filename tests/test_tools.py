@@ -199,7 +199,7 @@ class TestOpenPage:
         async with Web(settings()) as web:
             tool = open_page_tool(web)
             for url, says in {
-                world.site("app").page("image"): "a PNG image",
+                world.site("app").page("image"): "an image",
                 "file:///etc/passwd": "file",
                 "http://169.254.169.254/": "not allowed",
                 world.closed_url: "not allowed",

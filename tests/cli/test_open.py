@@ -138,7 +138,7 @@ def test_wrong_options(terminal: Terminal) -> None:
 FAILING = {
     "no name": ("http://nowhere.invalid/", "nowhere.invalid"),
     "204": ("{corner}/204", "no content (HTTP 204)."),
-    "image": ("{corner}/image", "a PNG image, which cannot be read as text."),
+    "image": ("{corner}/image", "an image, which cannot be read as text."),
     "empty body": ("{corner}/empty", "empty (HTTP 200, no body)."),
     "404": ("{corner}/nowhere", "no such page (HTTP 404). Check the URL."),
     "private": ("http://10.0.0.1/", "not allowed"),

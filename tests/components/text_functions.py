@@ -211,10 +211,8 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.block_pages.classify.known_wall": Growing(
         lambda text: module("reading.block_pages.classify").known_wall({}, text), HTML
     ),
-    "reading.block_pages.classify.page_remarks": Growing(
-        lambda text: module("reading.block_pages.classify").page_remarks(text, title=text, content=text),
-        (*ALL, "your network ", "404 "),
-        heavy=True,
+    "reading.block_pages.classify.ends_early": Growing(
+        lambda text: module("reading.block_pages.classify").ends_early(text, text), (*ALL, "subscribe to "), heavy=True
     ),
     "reading.block_pages.classify.soft_block": Growing(
         lambda text: module("reading.block_pages.classify").soft_block({}, URL, text, title=text, content=text),
@@ -352,9 +350,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.encoding.detect.is_iso_2022_jp": Growing(
         data("reading.encoding.detect", "is_iso_2022_jp"), ("a", "\x1b$B", "\x1b(B", "\x1b")
     ),
-    "reading.encoding.detect.looks_western": Growing(
-        data("reading.encoding.detect", "looks_western"), ("a", "\xe9", "水")
-    ),
     "reading.encoding.detect.utf16_without_mark": Growing(
         data("reading.encoding.detect", "utf16_without_mark"), ("a\x00", "\x00a", "a")
     ),
@@ -437,9 +432,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         lambda text: module("reading.text.truncate").whole_character(text, len(text) - 1), SIGNS
     ),
     "reading.sites.parts.say": Growing(lambda text: module("reading.sites.parts").say(text, text), PROSE),
-    "reading.html.semantics.may_have_shortcodes": Growing(
-        plain("reading.html.semantics", "may_have_shortcodes"), ("[a ", "[", "]", "[/a]")
-    ),
     # addresses, robots.txt, secrets
     "safety.secret_scanner.break_marks": Growing(plain("safety.secret_scanner", "break_marks"), (*SIGNS, *MARKDOWN)),
     "safety.secret_scanner.break_reserved": Growing(

@@ -312,25 +312,6 @@ def test_address_tells_the_day_of_a_moment_in_utc() -> None:
     assert extract(f"{head}<h1>Ferry</h1>{_TEXT}", "https://site.example/2020/02/20/ferry").published != "2020-02-20"
 
 
-def test_marks_of_page_builders_are_left_out_and_stay_in_code() -> None:
-    page = f"<h1>Ferry</h1>[vc_row css='.a{{x}}'][vc_column]{_TEXT}[/vc_column][/vc_row]<pre>[vc_row]</pre>{_TEXT}"
-    content = extract(page, "https://site.example/ferry").content
-    assert content.count("vc_") == 1
-    assert "[vc_row]" in content
-
-
-def test_shortcodes_count_with_an_attribute() -> None:
-    said = "A note [gallery] and [caption this] stay."
-    page = (
-        f'<h1>Ferry</h1>[gallery ids="1,2" columns="3"][caption id="a" width="9"]{_TEXT}[/caption]<p>{said}</p>{_TEXT}'
-    )
-    content = extract(page, "https://site.example/ferry").content
-    assert said in content.replace("\\", "")
-    assert "ids=" not in content
-    assert "width=" not in content
-    assert "/caption" not in content
-
-
 @pytest.mark.parametrize(
     ("markup", "shown"),
     [

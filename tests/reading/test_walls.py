@@ -25,7 +25,7 @@ from world import World
 
 pytestmark = pytest.mark.req("B2", "Y15")
 HERE = Path(__file__).parent
-REMARKS = ("the page says", "the site says", "there seems to be no site")
+NOT_FREE = "the site says that this page is not free"
 
 
 def cases(name: str) -> list[dict[str, Any]]:
@@ -64,7 +64,7 @@ async def seen(web: Web, url: str) -> tuple[str, str]:
         return "unavailable", for_model(error)
     except GroundwireError as error:
         return type(error).__name__, for_model(error)
-    told = any(warning.startswith(REMARKS) for warning in page.warnings)
+    told = any(warning.startswith(NOT_FREE) for warning in page.warnings)
     return "remark" if told else "content", page.content
 
 

@@ -135,8 +135,8 @@ def check_folders(paths: tuple[str, ...]) -> tuple[str, ...]:
 
 
 SITE_READERS = (
-    *("arxiv", "crates", "docs_rs", "github", "hackernews", "markdown", "mediawiki", "npm", "pypi", "reddit"),
-    *("stackexchange", "youtube"),
+    *("arxiv", "crates", "docs_rs", "github", "hackernews", "mediawiki", "npm", "pypi", "reddit", "stackexchange"),
+    "youtube",
 )
 """The sites that have a reader of their own; see `groundwire.reading.sites`."""
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from groundwire.reading.block_pages.classify import SHELL, SoftBlock, page_remarks, soft_block
+from groundwire.reading.block_pages.classify import SHELL, SoftBlock, ends_early, soft_block
 from groundwire.reading.block_pages.empty_shell import is_shell
 from groundwire.reading.documents.document import FILES, read_file
 from groundwire.reading.documents.office_package import GZIP, gunzipped
@@ -37,6 +37,7 @@ _WIDE: Final = re.compile("[\U00010000-\U0010ffff]")
 _MARGIN: Final = 5_000  # characters at both ends of JSON, one of which identifies a notebook
 _SECONDS: Final = 15.0  # for a file of many pages, without a deadline
 _ODD_CHARACTER: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
+_NOT_FREE: Final = "the site says that this page is not free, so this may be only its beginning"
 _FIRST_HEADING = re.compile(r"^ {0,3}#[ \t]+(\S[^\n]{0,500}?)[ \t]*#*[ \t]*$", re.MULTILINE)
 
 
@@ -112,7 +113,9 @@ def convert(
     if block is not None and block.kind == "script shell" and (hydrated := hydrate(decoded.text, url, extracted)):
         return Converted(extracted=hydrated, warnings=warnings)
     later = extracted.later if block is None else ()
-    warnings += (*page_remarks(decoded.text, title=title, content=content), *later)
+    if ends_early(decoded.text, content):
+        warnings += (_NOT_FREE,)
+    warnings += later
     return Converted(extracted=extracted, warnings=warnings, block=block, incomplete=bool(later))
 
 

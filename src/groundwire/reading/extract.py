@@ -45,13 +45,7 @@ def extract(
         only if it has scripts and all its text is menus.
     """
     from groundwire.reading.block_pages.empty_shell import has_program, later_parts
-    from groundwire.reading.html.semantics import (
-        apply_roles,
-        drop_shortcodes,
-        marked_elements,
-        may_have_shortcodes,
-        parse_page,
-    )
+    from groundwire.reading.html.semantics import apply_roles, marked_elements, parse_page
     from groundwire.reading.main_content.page_type import read_hints
     from groundwire.reading.main_content.select import MENUS_ONLY, select_main
     from groundwire.reading.main_content.stated_content import stated_content
@@ -76,9 +70,6 @@ def extract(
     removed = drop_unseen(document)
     body = document.find("body")
     text = "\n".join(body.stripped_strings) if body is not None else ""
-    if body is not None and may_have_shortcodes(text):
-        drop_shortcodes(document)
-        text = "\n".join(body.stripped_strings)
     title = read_title(document, text, entitled, metas, json_things, metadata.site or "", url)
     later = later_parts(document, marked, text, markup) if programmed else ()
     byline = read_byline(document, text, metadata, title, removed.class_names)

@@ -124,7 +124,7 @@ p { color: red }
 
 @pytest.mark.parametrize("said", ["multipart/related", "application/x-mimearchive", "message/rfc822", "text/plain", ""])
 def test_a_saved_page_is_its_text_without_what_it_loads(said: str) -> None:
-    found = read(ARCHIVED, said).extracted
+    found = read(ARCHIVED, said, "https://harbour.example/x.mhtml").extracted
     assert (found.title, "The lamp is lit at dusk." in found.content, "color" in found.content) == (
         "The lights",
         True,
@@ -287,7 +287,7 @@ def test_a_file_that_gzip_compressed_is_read(body: bytes, url: str, words: str) 
 @pytest.mark.parametrize(
     ("body", "why", "says"),
     [
-        (gzip.compress(b"\x89PNG\r\n\x1a\n"), "broken", "a gzip archive of a PNG image"),
+        (gzip.compress(b"\x89PNG\r\n\x1a\n"), "broken", "a gzip archive of an image"),
         (gzip.compress(gzip.compress(b"lamp")), "broken", "a gzip archive of a gzip archive"),
         (b"\x1f\x8b\x08" + b"\xff" * 40, "broken", "damaged"),
         (gzip.compress(bytes(40_000_001)), "large", "more than 40,000,000 bytes"),

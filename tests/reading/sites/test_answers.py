@@ -40,11 +40,10 @@ PATHS = {
         f"https://github.com/harbor/lantern{path}"
         for path in (
             *("", "/issues/5", "/pull/8", "/releases", "/releases/tag/v2.1", "/blob/main/README.md", "/tree/main/docs"),
-            *("/issues", "/tags", "/wiki/Oil", "/pull/8/files/0123abc..456def0"),
+            *("/issues", "/pull/8/files"),
         )
     ),
     "hackernews": ("https://news.ycombinator.com/item?id=100",),
-    "markdown": ("https://lantern.gitbook.io/guide",),
     "mediawiki": ("https://en.wikipedia.org/wiki/Light_vessel", "https://en.wikipedia.org/?curid=9"),
     "npm": ("https://www.npmjs.com/package/lantern",),
     "pypi": ("https://pypi.org/project/lantern/",),
@@ -72,7 +71,6 @@ TEXTS = st.text(max_size=200) | st.sampled_from(
         "<feed xmlns='http://www.w3.org/2005/Atom'><entry><title>T</title></entry></feed>",
         '<title>T</title><section id="main-content"><h1>T</h1></section>',
         'var ytInitialPlayerResponse = {"videoDetails": {"title": "T", "lengthSeconds": []}};',
-        "---\ntitle: T\n---\n# T",
     )
 )
 

@@ -96,7 +96,6 @@ def test_every_site_of_the_settings_has_a_file_and_an_emulator() -> None:
         "https://news.ycombinator.com/item?id=ten",
         "https://www.youtube.com/watch?v=short",
         "https://pypi.org/search/?q=lantern",
-        "https://lantern.gitbook.io/lamp.png",
     ],
 )
 async def test_other_pages_of_a_site_are_read_as_any_page(web: Make, url: str) -> None:
@@ -111,8 +110,6 @@ class TestFallback:
         site = world.site_api(name)
         site.changed = True
         url = next(page[0] for page in PAGES if page[1] == name)
-        if name == "markdown":
-            url = "https://lantern.gitbook.io/nothing"
         if name == "youtube":  # its web page is nothing but scripts
             with pytest.raises(PageNeedsScripts):
                 await web().open_page(url)

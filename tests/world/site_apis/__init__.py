@@ -97,7 +97,6 @@ SITE_APIS: Final[Mapping[str, str]] = {
     "docs_rs": "packages:DocsRs",
     "github": "github:GitHub",
     "hackernews": "discussions:HackerNews",
-    "markdown": "references:MarkdownTwins",
     "mediawiki": "references:MediaWiki",
     "npm": "packages:Npm",
     "pypi": "packages:PyPi",

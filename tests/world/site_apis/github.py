@@ -91,8 +91,7 @@ class GitHub(SiteApi):
         r"/repos/(?P<owner>[^/]+)/(?P<repo>[^/?]+)": "repository",
         r"/repos/harbor/lantern/contents/docs\?ref=main": "directory",
         r"/repos/harbor/lantern/readme/docs\?ref=main": "readme",
-        r"/repos/harbor/lantern/(?P<kind>issues|pulls|tags)\?per_page=100": "listing",
-        r"/repos/harbor/lantern/compare/0123abc\.\.\.456def0": "compared",
+        r"/repos/harbor/lantern/(?P<kind>issues|pulls)\?per_page=100": "listing",
         r"/repos/harbor/lantern/pulls/8/reviews\?per_page=100": "reviews",
         r"/repos/harbor/lantern/readme": "readme",
         r"/repos/harbor/lantern/issues/(?P<number>\d+)": "issue",
@@ -100,8 +99,7 @@ class GitHub(SiteApi):
         r"/repos/harbor/lantern/pulls/(?P<number>8|9)": "pull",
         r"/repos/harbor/lantern/pulls/8/files\?per_page=100": "files",
         r"/repos/harbor/lantern/commits/(?P<sha>[0-9a-f]{7,40})": "commit",
-        r"/gists/0123456789abcdef0123(?P<revision>/[0-9a-f]{40})?": "gist",
-        r"/wiki/harbor/lantern/Oil-and-wick\.md": "wiki",
+        r"/gists/(?P<number>0123456789abcdef0123|ffff456789abcdef0123)": "gist",
         r"/repos/harbor/lantern/releases(?P<which>/latest|/tags/v2\.1|\?per_page=\d+)": "releases",
         r"(?:/raw)?/harbor/lantern/(?P<ref>main|v2\.1)/(?P<path>README\.md|src/light\.py|data/lamps\.csv)": "raw",
     }
@@ -244,22 +242,12 @@ class GitHub(SiteApi):
         )
 
     def listing(self, kind: str) -> EmulatedResponse:
-        """Return the open issues, pull requests among them; or the tags."""
-        if kind == "tags":
-            return self.json([{"name": "v2.1", "commit": {"sha": _COMMIT, "url": ""}}])
+        """Return the open issues, pull requests among them."""
         one = {"user": _user("ada-voss"), "created_at": "2026-09-01T10:00:00Z", "labels": [{"name": "bug"}]}
         url = "https://github.com/harbor/lantern"
         issue = {**one, "number": 6, "title": "The green lamp is dim", "html_url": f"{url}/issues/6"}
         pull = {**one, "number": 7, "title": "Brighter oil", "html_url": f"{url}/pull/7"}
         return self.json([pull] if kind == "pulls" else [{**pull, "pull_request": {}}, issue])
-
-    def compared(self) -> EmulatedResponse:
-        """Return the changes between two commits."""
-        return self.json({"status": "ahead", "commits": [], "files": self._changes()})
-
-    def wiki(self) -> EmulatedResponse:
-        """Return the source of a page of the wiki."""
-        return EmulatedResponse.text("# Oil\n\nTake *clean* oil, and a [wick](Wicks).\n")
 
     def pull(self, number: str) -> EmulatedResponse:
         """Return a pull request; the fork that 9 came from is deleted."""
@@ -328,8 +316,8 @@ class GitHub(SiteApi):
             }
         )
 
-    def gist(self, revision: str | None) -> EmulatedResponse:
-        """Return a gist of two files; an old revision has no owner, as some real answers."""
+    def gist(self, number: str) -> EmulatedResponse:
+        """Return a gist of two files; one has no owner, as some real answers."""
         files = {"lamp.py": ("Python", _SOURCE), "notes.md": ("Markdown", f"# Notes\n\nUse *oil*. <!-- {HIDDEN} -->\n")}
         return self.json(
             {
@@ -337,7 +325,7 @@ class GitHub(SiteApi):
                 "html_url": "https://gist.github.com/ada-voss/0123456789abcdef0123",
                 "description": "How a lamp is lit",
                 "public": True,
-                **({"user": None} if revision else {"owner": _user("ada-voss")}),
+                **({"user": None} if number.startswith("f") else {"owner": _user("ada-voss")}),
                 "files": {
                     name: {
                         "filename": name,

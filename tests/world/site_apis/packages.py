@@ -231,7 +231,6 @@ class Crates(SiteApi):
             "yanked": False,
             "created_at": "2026-08-31T10:00:00.000000Z",
         }
-        version["features"] = {"default": ["std"], "std": [], "oil": ["dep:oil"]}
         versions = [{"id": 2, "crate": "lantern", "num": num, **version} for num in ("2.1.0", "2.1.0+oil.3")]
         return self.json({"crate": about, "versions": versions, "keywords": [], "categories": []})
 

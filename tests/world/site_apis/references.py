@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from world.site_apis import HIDDEN, SiteApi
 
-__all__ = ["ArXiv", "MarkdownTwins", "MediaWiki", "YouTube"]
+__all__ = ["ArXiv", "MediaWiki", "YouTube"]
 
 
 _LONG = "<div class=mw-parser-output lang=en>{}<p>The last vessel was towed away.</p></div>".format(
@@ -214,23 +214,3 @@ class YouTube(SiteApi):
             "<!doctype html><html lang=en><head><title>How a lamp is lit - YouTube</title></head><body>"
             f"<script>var {name} = {json.dumps(player)};var meta = 1;</script><div id=player></div></body></html>"
         )
-
-
-class MarkdownTwins(SiteApi):
-    """A site of documentation that offers its pages as Markdown; see `SiteApi`."""
-
-    name_of_site: ClassVar[str] = "markdown"
-    public_hosts: ClassVar[tuple[str, ...]] = ("lantern.gitbook.io",)
-    routes: ClassVar[Mapping[str, str]] = {r"/llms\.txt": "index", r"/guide/lamps\.md": "twin"}
-
-    def index(self) -> EmulatedResponse:
-        """Return llms.txt."""
-        return EmulatedResponse.text(
-            "# Lantern\n\n> Keeps the lights.\n\n## Docs\n\n- [Lamps](/guide/lamps.md): how to light one\n"
-        )
-
-    def twin(self) -> EmulatedResponse:
-        """Return a page as Markdown with front matter."""
-        front = '---\ntitle: "Lamps"\nupdated: 2026-10-01\n---'
-        text = f"{front}\n\n# Lamps\n\n<Note>Use oil.</Note> <!-- {HIDDEN} -->\n\nSee [wicks](wicks.md).\n"
-        return replace(EmulatedResponse.text(text), content_type="text/markdown; charset=utf-8")

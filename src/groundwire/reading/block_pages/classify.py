@@ -4,7 +4,7 @@ A long page is never one: a block page has a few words, and a longer page is wor
 mentions. A short page with more than a request is not one either: "are you over 18?" above a list of ciders is a shop.
 
 Phrases about blocked visitors are matched in two halves: the visitor's network or browser, and the objection to it.
-Pages that exist but are not the expected ones (gone, down, parked, truncated) get a warning.
+A page that is only the free beginning of an article gets a warning.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from groundwire.reading.block_pages.phrases import (
     CHECKS,
     CONSENT,
     COOKIES,
+    HELD_OFF,
     JAVASCRIPT,
     LOGIN,
     MEMBERS,
@@ -43,64 +44,7 @@ from groundwire.reading.block_pages.signatures import (
 )
 from groundwire.reading.text.sanitize import lower, lower_ascii, occurrences
 
-__all__ = ["HELD_OFF", "SHELL", "BlockKind", "SoftBlock", "known_wall", "page_remarks", "soft_block"]
-
-_PAIRS: Final = (
-    (
-        r"\byour (?:\w{1,20} )?(?:request|network|browser|ip\b|connection|access|device|activity|behaviou?r|visit|vpn"
-        r"|traffic)",
-        r"block|den(?:y|ied)|restrict|suspicio|unusual|abnormal|automated|too (?:many|fast)|verif|check|banned"
-        r"|rejected|turn off",
-    ),
-    (
-        r"\b(?:ihre?[nrms]?|deine?[nrms]?) (?:\w{1,20} )?(?:anfrage|netzwerk|browser|ip-?adress|verbindung|zugriff"
-        r"|gerät|vpn)",
-        r"blockier|gesperrt|ungewöhnlich|verdächtig|überprüf|verweiger|eingeschränkt|zu viele",
-    ),
-    (
-        r"\bv(?:otre|os) (?:requête|réseau|navigateur|adresse ip|connexion|accès|comportement|activité|vpn)",
-        r"bloqu|inhabituel|suspect|restreint|refus|vérifi|anorma|trop de|robot",
-    ),
-    (
-        r"\b(?:tus?|sus?|seus?|suas?|tuas?) (?:red\b|rede|navegador|direcci|endereço ip|ip\b|conexi|conexão|acces"
-        r"|acesso"
-        r"|solicitud|solicita|peticion|requisi|activid|atividade)",
-        r"bloque|inusual|incomum|sospech|suspeit|restring|restrit|deneg|negad|verific|demasiad|anómal|anorma|muchas"
-        r"|muitas",
-    ),
-    (
-        r"\b(?:tu[oa]|su[oa]) (?:rete|browser|indirizzo ip|connessione|access|richiest|attività|dispositivo)",
-        r"blocc|insolit|sospett|limitat|negat|verific|anomal|tropp",
-    ),
-    (
-        r"\b(?:je|jouw|uw) (?:netwerk|browser|ip-?adres|verbinding|toegang|verzoek|apparaat)",
-        r"geblokkeerd|ongebruikelijk|ongewoon|verdacht|beperkt|geweigerd|controle|te veel",
-    ),
-    (
-        r"\btw(?:ój|oja|oje|ojej|ojego) (?:sieci|sieć|przeglądark|adres|połączeni|dostęp|żąda|ruch|urządzeni)",
-        r"zablokowan|nietypow|podejrzan|ograniczon|odmow|odrzucon|weryfik|zbyt wiele",
-    ),
-    (
-        r"ваш\w{0,4} (?:запрос|сет|браузер|ip|айпи|соединени|подключени|доступ|трафик)|использу\w{1,6} vpn",
-        r"заблокир|необычн|подозрит|ограничен|отклон|провер|слишком|отключите",
-    ),
-    (
-        r"ağınız|tarayıcınız|ip adresiniz|bağlantınız|erişiminiz|isteğiniz",
-        r"engel|olağandışı|şüpheli|kısıtla|redded|doğrula|kontrol",
-    ),
-    ("アクセス|ネットワーク|ブラウザ|ipアドレス|リクエスト|通信", "制限|拒否|異常|不審|ブロック|遮断|集中"),
-    (
-        "访问|請求|请求|网络|網路|浏览器|瀏覽器|ip|操作",
-        "异常|異常|限制|拒绝|拒絕|频繁|頻繁|验证码|驗證碼|封禁|风控|拦截|攔截",
-    ),
-    ("접근|접속|네트워크|브라우저|ip|요청|트래픽", "차단|거부|비정상|의심|제한|너무 많|감지"),
-    ("طلبك|شبكتك|متصفحك|اتصالك|وصولك|عنوانك|دخولك", "حظر|رفض|مشبوه|غير عادي|تقييد|التحقق"),
-)  # fmt: skip
-
-HELD_OFF: Final = re.compile(
-    rf"\A(?:{'|'.join(f'(?=.*(?:{his}))(?=.*(?:{wrong})).+' for his, wrong in _PAIRS)})", re.DOTALL
-)
-"""A sentence that states a problem with a visitor's network, browser, IP address or requests."""
+__all__ = ["SHELL", "BlockKind", "SoftBlock", "ends_early", "known_wall", "soft_block"]
 
 BlockKind = Literal[
     "bot check",
@@ -300,77 +244,20 @@ def _is_login(page: PageSentences, url: str, markup: str, lowered: str) -> bool:
     return asks_for_user and page.other_words(LOGIN) <= _LOGIN_ROOM and page.is_headed(LOGIN)
 
 
-_MAX_NOTICE_WORDS: Final = 180  # words; an error page has no more, including its menus and suggestions
-_MAX_DOWN_WORDS: Final = 60  # words of a page that says that its site is down
 _MAX_FREE_WORDS: Final = 600  # words; the free beginning of an article has no more
-_MAX_START: Final = 4_000  # characters; a few words may be long ones
 _END_LENGTH: Final = 600  # characters at the end in which a paywall is mentioned
 _NOT_FREE = re.compile(r"\"isAccessibleForFree\"\s*:\s*\"?[Ff]alse")
-_NOT_FOUND: Final = re.compile(
-    r"^\W*(?:error |http )?404\b|\b404\b.{0,20}(?:error|not found)|(?:page|site|resource|document|product|item"
-    r"|file)(?: you(?:(?:'|’)re| are)? (?:requested|looking for))?"
-    r"(?: was| is| could| can(?:'|’)?t| cannot| could not be)*(?: be)? (?:not found|not be found|found"
-    r"|no longer (?:available|exists?))"
-    r"|(?:page|site) (?:does not|doesn(?:'|’)t) exist|seite (?:wurde )?nicht gefunden|page (?:introuvable"
-    r"|non trouvée)"
-    r"|página no encontrada|pagina non trovata|página não encontrada|pagina niet gevonden|nie znaleziono strony"
-    r"|страница не найдена|ページ(?:が|は)見つかりません|页面不存在|找不到(?:页面|頁面)|페이지를 찾을 수 없"
-    r"|sayfa bulunamadı|الصفحة غير موجودة|stránka ne(?:byla )?nalezena|sidan (?:kunde inte hittas|hittades inte)"
-    r"|siden (?:ble ikke funnet|blev ikke fundet)|sivua ei löytynyt|không tìm thấy trang|halaman tidak ditemukan"
-)
-"""The title or beginning of an error page."""
-
-_PARKED: Final = re.compile(
-    r"(?:this|the) domain(?: name)? (?:[\w.-]+ )?(?:is|may be) (?:for sale|parked|available for)|buy this domain"
-    r"|domain (?:is )?parked|diese domain (?:steht|ist) (?:zum verkauf|geparkt)|ce (?:nom de )?domaine est à vendre"
-    r"|este dominio está en venta|questo dominio è in vendita|домен (?:продается|продаётся|припаркован)"
-    r"|域名(?:正在)?出售|このドメインは(?:販売中|売り出し中)"
-)
-"""The text of a parked domain."""
-
-_DOWN: Final = re.compile(
-    r"\bwe(?:(?:'|’)ll| will) be (?:right )?back\b.{0,20}(?:soon|shortly|$)|(?:down|unavailable"
-    r"|closed) for (?:\w+ )?maintenance"
-    r"|(?:performing|undergoing) (?:\w+ )?maintenance|under (?:scheduled |planned )?maintenance(?! until)"
-    r"|temporarily (?:unavailable|down|offline)|^\W*maintenance(?: mode)?\W*$"
-    r"|(?:an )?(?:unexpected |internal )?(?:server )?error (?:has )?occurred|^\W*(?:oops\W+)?something went wrong\W*$"
-    r"|wegen wartung|wartungsarbeiten\W*$|vorübergehend nicht (?:erreichbar|verfügbar)"
-    r"|(?:site|page) en maintenance|temporairement (?:indisponible|inaccessible)|(?:en|tareas de) mantenimiento"
-    r"|temporalmente no disponible"
-    r"|in manutenzione|temporaneamente non disponibile|em manutenção|temporariamente indisponível|wegens onderhoud"
-    r"|prac\w* (?:konserwacyjn|technicz)|(?:ведутся|проводятся) технические работы|временно недоступ|bakım çalışması"
-    r"|メンテナンス中|系统维护|網站維護|网站维护|점검 ?중|تحت الصيانة",
-    re.MULTILINE,
-)
-"""The message of a site that is temporarily unavailable."""
 
 
-def page_remarks(markup: str, *, title: str, content: str) -> tuple[str, ...]:
-    """Return warnings about a page, as phrases.
+def ends_early(markup: str, content: str) -> bool:
+    """Return whether a short page may be only the free beginning, according to its data or its ending.
 
     Args:
         markup: The page's HTML.
-        title: Its title.
         content: The converted content.
     """
-    words = word_count(content, _MAX_FREE_WORDS)
-    start, begun = lower(title[:_MAX_START]), lower(content[:_MAX_START]) if words <= _MAX_NOTICE_WORDS else ""
-    remarks = []
-    if words <= _MAX_NOTICE_WORDS:
-        first = "\n".join(line for line in lower(content[:150]).split("\n") if not line.startswith(("- ", "|")))
-        if _NOT_FOUND.search(start) or _NOT_FOUND.search(first):
-            remarks.append("the page says that there is no such page, though its status says there is")
-        if _PARKED.search(f"{start}\n{begun}"):
-            remarks.append("there seems to be no site at this domain: it is parked or for sale")
-    if words <= _MAX_DOWN_WORDS and PageSentences(title, content).pleads(_DOWN):
-        remarks.append("the site says that it is down or has failed, though its status says otherwise; try again later")
-    if words <= _MAX_FREE_WORDS and _ends_early(markup, content):
-        remarks.append("the site says that this page is not free, so this may be only its beginning")
-    return tuple(remarks)
-
-
-def _ends_early(markup: str, content: str) -> bool:
-    """Return whether a page is for subscribers, according to its data or its ending."""
+    if word_count(content, _MAX_FREE_WORDS) > _MAX_FREE_WORDS:
+        return False
     if "isAccessibleForFree" in markup and _NOT_FREE.search(markup):
         return True
     end = lower(content[-_END_LENGTH:])

@@ -1,18 +1,21 @@
 """Signatures of block pages, in their headers, URLs, markup and sentences.
 
-Data only; `classify` decides. A signature is on the block page itself and not on the pages behind it: many ordinary
+`classify` decides. A signature is on the block page itself and not on the pages behind it: many ordinary
 pages load the scripts of these services, and articles mention them.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from importlib.resources import files
 from typing import Final, Literal
 
 from groundwire.reading.block_pages.empty_shell import word_count
+from groundwire.reading.block_pages.phrases import ABOUT
 from groundwire.reading.text.sanitize import lower
 
 __all__ = [
@@ -43,25 +46,6 @@ _TELLS = re.compile(
 )
 """The beginning of a sentence about such a request that does not make it."""
 _UNLESS = re.compile(r"\b(?:if|unless|wenn|falls|если)\b")
-_ABOUT: Final = re.compile(
-    r"cookie|privacy|javascript|browser|robot|captcha|verif|security|sicherheit|\bip\b|adres+e? ip"
-    r"|sign(?:ed)? (?:in|up|out)"
-    r"|log(?:ged|ging)? ?(?:in|out)|password|account|subscri|trial|cancel|digital|unlimited|\bray id|reference"
-    r"|incident|cloudflare"
-    r"|terms|try again|try a different|refresh|reload|contact|support|help|continue|redirect|block(?:ed)?\b|access"
-    r"|permission"
-    r"|forgot|register|join|copyright|©|all rights|wait|patien(?:ce|t)\b|human|\bbot\b|request|network|traffic|automat"
-    r"|characters|image"
-    r"|question|legal|region|country|licens|supported|version|chrome|firefox|reason|error|mistake|owner|adult|\bage\b"
-    r"|alco?h?ol"
-    r"|anmeld|abo\b|abonn|konto|passwort|weiter|erwachsen|werbung|bestätig|überprüf|prüfung|versuchen|seite nicht"
-    r"|verfügbar"
-    r"|connect|compte|continu|patient|abonné|navigateur|suscri|cuenta|sesión|navegador|abbona|accedi|zaloguj|konto"
-    r"|hesap|şifre"
-    r"|войти|провер|подпис|зарегистр|попробуй|подожд|アクセス|ブラウザ|ログイン|登録|会員|確認|しばらく|验证|登录|访问|稍后|请|會員"
-    r"|인증|로그인|이용|확인|تسجيل|تحقق|إعادة|متابعة"
-)
-"""Topics of the other sentences of a block page."""
 
 
 class PageSentences:
@@ -87,7 +71,7 @@ class PageSentences:
         """Whether it has text other than links."""
         return bool(self._lines)
 
-    def other_words(self, *phrases: re.Pattern[str], about: re.Pattern[str] = _ABOUT) -> int:
+    def other_words(self, *phrases: re.Pattern[str], about: re.Pattern[str] = ABOUT) -> int:
         """Return the number of words in sentences on other topics that match no phrase, without links."""
         topics = (about, *phrases)
         return sum(
@@ -120,7 +104,7 @@ class PageSentences:
         """Return whether the title or the first lines contain one of the phrases."""
         return any(phrases.search(text) for text in (self._title, *self._lines[:_HEAD]))
 
-    def speaks_of(self, phrases: re.Pattern[str], *, about: re.Pattern[str] = _ABOUT) -> bool:
+    def speaks_of(self, phrases: re.Pattern[str], *, about: re.Pattern[str] = ABOUT) -> bool:
         """Return whether the title or the text contains a phrase in any form, with little else; see `pleads`."""
         if phrases.search(self._title) is None and phrases.search(self._content) is None:
             return False
@@ -187,78 +171,11 @@ HEADERS: Final = (
 )
 """A header, a substring of its value, and the service it identifies regardless of the body (from their manuals)."""
 
-VENDORS: Final = (
-    Vendor(
-        "Cloudflare's bot check",
-        (
-            "_cf_chl_opt",
-            'id="challenge-running',
-            'id="challenge-stage',
-            'id="challenge-error-text',
-            'id="challenge-form',
-            "cf-browser-verification",
-            "<title>just a moment...",
-            "<title>attention required! | cloudflare",
-            'id="cf-error-details',
-            "/cdn-cgi/challenge-platform/h/b/orchestrate/",
-        ),
-        260,
-    ),
-    Vendor("DataDome's bot check", ("//geo.captcha-delivery.com", "'geo.captcha-delivery.com", "var dd={'rt'")),
-    Vendor(
-        "the bot check of HUMAN (PerimeterX)",
-        (
-            'id="px-captcha',
-            "id='px-captcha",
-            "px-captcha-wrapper",
-            "px-captcha-container",
-            'content="px-captcha',
-            "captcha.px-cdn.net",
-            "captcha.px-cloud.net",
-            "_pxblock",
-        ),
-    ),
-    Vendor(
-        "Akamai's bot check",
-        ("errors.edgesuite.net", 'id="sec-cpt-', 'id="sec-if-cpt', "/_sec/cp_challenge", "/_sec/verify?"),
-    ),
-    Vendor("Akamai's bot check", ("reference&#32;&#35;", "reference #"), also="<title>access denied</title>"),
-    Vendor("Imperva's bot check", ("request unsuccessful. incapsula", "incapsula incident id")),
-    Vendor("Imperva's bot check", ("reeseskipexpirationcheck", "window.onprotectioninitialized"), 250),
-    Vendor("Imperva's bot check", ("cwudnsai=", "edet=", 'id="main-iframe'), also="_incapsula_resource?"),
-    Vendor("the bot check of AWS WAF", ("window.gokuprops", "awswafcookiedomainlist", "captcha-sdk.awswaf.com"), 60),
-    Vendor(
-        "DDoS-Guard's bot check", ("<title>ddos-guard", "check.ddos-guard.net", "/.well-known/ddos-guard/js-challenge")
-    ),
-    Vendor("the proof of work of Anubis", ('id="anubis_', "/.within.website/x/cmd/anubis"), 250),
-    Vendor("Google's bot check", ("unusual traffic from your computer network", "/sorry/index?"), 250),
-    Vendor("Yandex SmartCaptcha", ("/checkcaptcha?", "/showcaptcha", "captcha-backgrounds", "checkboxcaptcha")),
-    Vendor("Sucuri's firewall", ("sucuri_cloudproxy_js", "sucuri website firewall - access denied")),
-    Vendor("Kasada's bot check", ("/149e9513-01fa-4fb0-aad4-566afd725d1b/", "window.kpsdk"), 30),
-    Vendor("Vercel's bot check", ("<title>vercel security checkpoint",)),
-    Vendor("the bot check of SiteGround", ("/.well-known/sgcaptcha/", "/.well-known/captcha/?r=")),
-    Vendor("Wordfence's firewall", ("generated by wordfence",), 200),
-    Vendor("F5's firewall", ("the requested url was rejected. please consult with your administrator",)),
-    Vendor(
-        "F5's bot check",
-        ('window["bobcmn"]', "please enable javascript to view the page content.<br/>your support id"),
-        30,
-    ),
-    Vendor("Radware's bot check", ("captcha.perfdrive.com", "validate.perfdrive.com")),
-    Vendor("the bot check of bunny.net", ("/.bunny-shield/",), 60),
-    Vendor("Qrator's bot check", ("/__qrator/",), 30),
-    Vendor("Imunify360's bot check", ('id="wsidchk', "imunify360 bot-protection")),
-    Vendor("LiteSpeed's bot check", ("/.lsrecap/recaptcha",)),
-    Vendor("Alibaba's bot check", ("/_____tmd_____/punish",)),
-    Vendor("Weibo's check of visitors", ("passport.weibo.com/visitor", "<title>sina visitor system"), 30),
-    Vendor("Amazon's bot check", ("/errors/validatecaptcha", "type the characters you see in this image")),
-    Vendor("Baidu's bot check", ("wappass.baidu.com/static/captcha", "<title>百度安全验证")),
-    Vendor("Fastly's bot check", ("/_fs-ch-", "<title>client challenge</title>")),
-    Vendor("the waiting room of Queue-it", ("static.queue-it.net", "<title>queue-it"), 120, kind="waiting room"),
-    Vendor("Cloudflare's waiting room", ("<title>waiting room powered by cloudflare",), 120, kind="waiting room"),
-    Vendor("a CAPTCHA", ('id="captcha-form', 'id="challenge-form', 'id="captcha-container'), 60),
+VENDORS: Final = tuple(
+    Vendor(**{**row, "marks": tuple(row["marks"])})
+    for row in json.loads(files("groundwire.reading").joinpath("data", "bot_checks.json").read_text("utf-8"))
 )
-"""Known bot checks, in order of priority."""
+"""Known bot checks, in order of priority, from `data/bot_checks.json`."""
 
 CONSENT_FORM: Final = re.compile(
     r"^https?://(?:consent|guce|cmp)\.|<form\b[^>]{0,500}\baction\s*=\s*[\"']?"

@@ -21,11 +21,14 @@ from groundwire.reading.workers import kill_group
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Page, Playwright
 
-__all__ = ["LIBRARY_MISSING", "NO_SANDBOX", "Chromium", "NoBrowser"]
+__all__ = ["LIBRARY_MISSING", "MAX_PAGES", "NO_SANDBOX", "Chromium", "NoBrowser"]
 
 LIBRARY_MISSING: Final = "a required library is not installed"
 NO_SANDBOX: Final = "this machine does not allow its sandbox"
 """Why it does not start, as in the text of `NoBrowser`."""
+MAX_PAGES: Final = 200
+"""Pages after which the process is replaced."""
+_MAX_AGE: Final = 1_800.0  # seconds after which it is replaced
 
 _START_TIME: Final = 30.0  # seconds for a start on a busy machine; usually a quarter of one
 _CLOSE_TIME: Final = 3.0  # seconds for closing a page; after that, the whole browser is replaced
@@ -73,15 +76,11 @@ class Chromium:
     Args:
         executable: The program.
         sandbox: Whether the operating system sandboxes the renderer processes.
-        max_pages: Pages after which the process is replaced.
-        max_age: Seconds after which it is replaced.
     """
 
-    def __init__(self, executable: Path, *, sandbox: bool, max_pages: int = 200, max_age: float = 1_800.0) -> None:
+    def __init__(self, executable: Path, *, sandbox: bool) -> None:
         self._executable = executable
         self._sandbox = sandbox
-        self._max_pages = max_pages
-        self._max_age = max_age
         self._renewed = Renewed(self._start, self._serves, self._retire)
         self._playwright: Playwright | None = None
         self._home: tempfile.TemporaryDirectory[str] | None = None
@@ -126,7 +125,7 @@ class Chromium:
         await asyncio.shield(self._ending)
 
     def _serves(self, started: _BrowserProcess) -> bool:
-        is_worn = started.pages >= self._max_pages or time.monotonic() - started.born > self._max_age
+        is_worn = started.pages >= MAX_PAGES or time.monotonic() - started.born > _MAX_AGE
         return not started.dead and not is_worn
 
     async def _retire(self, started: _BrowserProcess) -> None:

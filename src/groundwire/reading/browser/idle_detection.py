@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-__all__ = ["GOES_ON", "MAX_ROUNDS", "MORE", "PENDING", "PROBE", "TOP", "WATCH", "Look", "Settling"]
+__all__ = ["GOES_ON", "MAX_ROUNDS", "MORE", "PENDING", "PROBE", "WATCH", "Look", "Settling"]
 
 MAX_ROUNDS: Final = 10
 """How often more entries are asked for."""
@@ -58,10 +58,6 @@ MORE: Final = """async () => {
 }"""
 """Scrolls to the end of a page and clicks its button for more entries, unless that is a link or part of a form;
 returns whether the page has such a button or watches scrolling."""
-
-TOP: Final = "() => { window.scrollTo(0, 0) }"
-"""Scrolls back: some pages keep only the entries in view."""
-
 
 IDLE: Final = 0.1  # seconds without a change, for a page with text, without timers and requests
 QUIET: Final = 0.4  # seconds without a change after which a page with text is considered done

@@ -48,12 +48,6 @@ class BrowserOptions(Options):
     """Maximum pages rendered at once; further ones wait."""
     max_bytes: int = Field(default=50_000_000, ge=100_000, le=1_000_000_000)
     """Maximum bytes that a page with all its resources may load, on the wire."""
-    max_requests: int = Field(default=1_000, ge=1, le=100_000)
-    """Maximum connections of a page."""
-    max_pages: int = Field(default=200, ge=1, le=100_000)
-    """The number of pages after which the browser is replaced."""
-    max_minutes: float = Field(default=30.0, gt=0, le=1_440)
-    """The minutes after which it is replaced."""
 
 
 class BrowserReadProvider(RenderingReader):
@@ -81,16 +75,10 @@ class BrowserReadProvider(RenderingReader):
         super().__init__(
             pages_at_once=options.pages_at_once,
             max_bytes=options.max_bytes,
-            max_requests=options.max_requests,
             **{"name": "browser", **surroundings},
         )
         self._cassette = cassette
-        self._chromium = Chromium(
-            executable,
-            sandbox=_has_sandbox(options.sandbox),
-            max_pages=options.max_pages,
-            max_age=options.max_minutes * 60,
-        )
+        self._chromium = Chromium(executable, sandbox=_has_sandbox(options.sandbox))
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:

@@ -7,25 +7,23 @@ import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PageUnavailable, TooManyRedirects, UnsupportedContent
 from groundwire.reading.browser.idle_detection import (
-    FILLED,
     GOES_ON,
     MAX_ROUNDS,
     MORE,
     PENDING,
     PROBE,
-    TOP,
     WATCH,
     Look,
     Settling,
 )
 
 if TYPE_CHECKING:
-    from playwright.async_api import BrowserContext, CDPSession, Dialog, Download, Page, Request, Response
+    from playwright.async_api import BrowserContext, CDPSession, Page, Request, Response
 
 __all__ = ["BrowserGone", "Rendered", "Unreachable", "render"]
 
@@ -37,8 +35,6 @@ _TAKE_TIMES: Final = (2.0, 4.0, 8.0)
 """Seconds to wait for a page's HTML; its scripts are stopped after the first time. Two seconds each were too few for
 120,000 nodes on a busy machine: the page was given up although its scripts had long ended."""
 _MAX_NODES: Final = 400_000  # elements; beyond, only the beginning of the HTML is taken
-_MAX_FRAMES: Final = 5
-_FRAME: Final = "size => [origin, document.body ? document.body.innerHTML.slice(0, size) : '']"
 _TAKE_PART: Final = "size => document.documentElement.outerHTML.slice(0, size)"
 _MARK_SHARE: Final = 0.5
 """The share of each of `_TAKE_TIMES` to mark what is not shown. Half a second in all was too little for 30,000 elements
@@ -117,21 +113,16 @@ class _Watch:
     def __init__(self, context: BrowserContext, page: Page) -> None:
         self.settling = Settling(time.monotonic())
         self.document: Response | None = None
-        self.download = False
         self.crashed = asyncio.Event()
         self.navigations = 0
-        self.dialogs = 0
-        self.popups = 0
         self.busy = False
         self._page = page
-        self._closing: set[asyncio.Future[Any]] = set()
+        self._closing: set[asyncio.Future[None]] = set()
         context.on("page", self._popup)
         page.on("request", self._began)
         page.on("requestfinished", self._ended)
         page.on("requestfailed", self._ended)
         page.on("response", self._answered)
-        page.on("dialog", self._dismiss)
-        page.on("download", self._refuse)
         page.on("crash", lambda _: self.crashed.set())
 
     def _began(self, request: Request) -> None:
@@ -156,30 +147,18 @@ class _Watch:
         except Error:  # of a page that does not exist yet
             return False
 
-    def _dismiss(self, dialog: Dialog) -> None:
-        self.dialogs += 1
-        self._spawn(dialog.dismiss())
-
-    def _refuse(self, download: Download) -> None:
-        self.download = True
-        self._spawn(download.cancel())
-
     def _popup(self, page: Page) -> None:
         if page is not self._page:
-            self.popups += 1
-            self._spawn(page.close())
-
-    def _spawn(self, work: Any) -> None:
-        task = asyncio.ensure_future(_quietly(work))
-        self._closing.add(task)
-        task.add_done_callback(self._closing.discard)
+            task = asyncio.ensure_future(_close(page))
+            self._closing.add(task)
+            task.add_done_callback(self._closing.discard)
 
 
-async def _quietly(work: Any) -> None:
+async def _close(page: Page) -> None:
     from playwright.async_api import Error
 
     with suppress(Error):
-        await work
+        await page.close()
 
 
 async def render(
@@ -215,8 +194,6 @@ async def render(
         page, watch, url, min(until + settle, time.monotonic() + deadline.remaining() - spare)
     )
     html, stopped = await _take(page, session, watch, max_length)
-    if watch.settling.look.text < FILLED and not stopped:
-        html += await _frames(page, max_length)
     return Rendered(
         url=page.url,
         html=html[:max_length],
@@ -280,9 +257,6 @@ async def _load_more(page: Page, watch: _Watch, url: str, until: float) -> bool:
             break
     else:
         return True
-    with suppress(TimeoutError, Error):
-        async with asyncio.timeout(_LOOK_TIME):
-            await page.evaluate(TOP)
     return time.monotonic() >= until
 
 
@@ -325,24 +299,9 @@ async def _mark_unseen(session: CDPSession, seconds: float) -> None:
     await session.send("Runtime.evaluate", script)
 
 
-async def _frames(page: Page, max_length: int) -> str:
-    """Return the HTML of a page's same-origin frames, if the page itself has almost no text."""
-    from playwright.async_api import Error
-
-    parts = []
-    with suppress(Error, TimeoutError):
-        async with asyncio.timeout(_LOOK_TIME):
-            origin = await page.evaluate("() => origin")
-            for frame in page.main_frame.child_frames[:_MAX_FRAMES]:
-                report = await frame.evaluate(_FRAME, max_length)
-                if isinstance(report, list) and len(report) == 2 and report[0] == origin:
-                    parts.append(f"<section>{report[1]}</section>")
-    return "".join(parts)
-
-
 def _raise_for(text: str, url: str, watch: _Watch) -> None:
     """Raise the error for a failed navigation."""
-    if watch.download or "Download is starting" in text:
+    if "Download is starting" in text:
         raise UnsupportedContent(url, "The URL is a file to download, not a page.")
     if "ERR_TOO_MANY_REDIRECTS" in text:
         raise TooManyRedirects(url, "The page redirects endlessly. Look for another URL of it.")
@@ -361,10 +320,6 @@ def _remarks(watch: _Watch, *, settled: bool, stopped: bool, cut: bool) -> tuple
         warnings.append("the page's scripts did not finish and were stopped")
     elif not settled and not watch.settling.finished:
         warnings.append("the page was still loading when it was read")
-    if watch.dialogs:
-        warnings.append(f"{watch.dialogs} dialogs of the page were dismissed")
-    if watch.popups:
-        warnings.append(f"{watch.popups} pop-ups were closed")
     if cut:
         warnings.append("the page is very large; only its beginning was read")
     return tuple(warnings)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
@@ -46,15 +46,6 @@ __all__ = ["RenderingReader"]
 
 _TRIES: Final = 2  # a browser that dies is replaced once within a call
 _REDIRECTED: Final = "The page redirects to an address that is not allowed: only public http and https addresses are."
-_CAUSES: Final[Mapping[str, str]] = {
-    "ERR_CERT": "has a TLS certificate that is not valid for it",
-    "ERR_SSL": "failed to negotiate a TLS connection",
-    "ERR_HTTP2": "sent a response that is not HTTP",
-    "ERR_INVALID": "sent a response that is not HTTP",
-    "ERR_EMPTY_RESPONSE": "closed the connection without a response",
-    "ERR_CONNECTION": "refused the connection or could not be reached",
-    "ERR_TUNNEL": "refused the connection or could not be reached",
-}
 
 
 class RenderingReader(ABC):
@@ -65,7 +56,6 @@ class RenderingReader(ABC):
         name: Its name.
         pages_at_once: Maximum pages rendered at once; further ones wait.
         max_bytes: Maximum bytes that a page with all its resources may load, on the wire.
-        max_requests: Maximum connections of a page.
         upstream: A forward proxy's URL for all connections, or empty for none.
         max_length: Maximum characters of a page's markup.
         gate: Returns the fetch policy, which decides whether and when a site may be visited.
@@ -83,7 +73,6 @@ class RenderingReader(ABC):
         name: str,
         pages_at_once: int = 4,
         max_bytes: int = 50_000_000,
-        max_requests: int = 1_000,
         upstream: str = "",
         max_length: int = 10_000_000,
         gate: Callable[[], FetchPolicy | None] = lambda: None,
@@ -95,7 +84,6 @@ class RenderingReader(ABC):
         self.max_length = max_length
         self._slots = asyncio.Semaphore(pages_at_once)
         self._max_bytes = max_bytes
-        self._max_requests = max_requests
         self.proxies: set[VettingProxy] = set()
         """Those of the pages that are being rendered."""
         self.closed: bool = False
@@ -151,7 +139,7 @@ class RenderingReader(ABC):
 
     async def _render_behind_proxy(self, target: WebUrl, deadline: Deadline) -> Rendered:
         dialler = Dialler(self.guard, target, self.upstream)
-        async with VettingProxy(dialler, max_bytes=self._max_bytes, max_requests=self._max_requests) as proxy:
+        async with VettingProxy(dialler, max_bytes=self._max_bytes) as proxy:
             self.proxies.add(proxy)
             try:
                 rendered = await self.render(target, proxy, deadline)
@@ -253,9 +241,7 @@ def _why_not(target: WebUrl, code: str, proxy: VettingProxy, *, refused: bool = 
     if refused or end in proxy.refused or (moved and end not in proxy.failed and bool(proxy.refused)):
         unknown = f"{target.host} does not resolve to a public web address. Check the spelling."
         return BlockedAddress(_REDIRECTED if moved or refused else unknown)
-    cause = next((words for start, words in _CAUSES.items() if code.startswith(start)), "could not be read")
-    if end in proxy.failed:
-        cause = "does not resolve, or refused the connection"
+    cause = "does not resolve, or refused the connection" if end in proxy.failed else f"could not be read: {code}"
     return PageUnavailable(target.text, f"{target.host} {cause}. Try again later.")
 
 

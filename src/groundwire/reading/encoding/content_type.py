@@ -19,47 +19,7 @@ from groundwire.reading.encoding.file_types import (
 
 __all__ = ["Kind", "media_type"]
 
-_SIGNATURES: Final[tuple[tuple[int, bytes, str], ...]] = (
-    (0, b"\x89PNG\r\n\x1a\n", "a PNG image"),
-    (0, b"\xff\xd8\xff", "a JPEG image"),
-    (0, b"GIF87a", "a GIF image"),
-    (0, b"GIF89a", "a GIF image"),
-    (8, b"WEBP", "a WebP image"),
-    (8, b"WAVE", "a WAV recording"),
-    (8, b"AVI ", "an AVI video"),
-    (0, b"\x1f\x8b\x08", "a gzip archive"),
-    (0, b"BZh", "a bzip2 archive"),
-    (0, b"\xfd7zXZ\x00", "an xz archive"),
-    (0, b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
-    (0, b"Rar!\x1a\x07", "a RAR archive"),
-    (0, b"\x28\xb5\x2f\xfd", "a Zstandard archive"),
-    (257, b"ustar", "a tar archive"),
-    (4, b"ftypavif", "an AVIF image"),
-    (4, b"ftypheic", "a HEIC image"),
-    (4, b"ftyp", "an MP4 video"),
-    (0, b"\x1aE\xdf\xa3", "a WebM or Matroska video"),
-    (0, b"OggS", "an Ogg recording"),
-    (0, b"fLaC", "a FLAC recording"),
-    (0, b"ID3", "an MP3 recording"),
-    (0, b"\x7fELF", "a program"),
-    (0, b"MZ\x90\x00", "a program"),
-    (0, b"\xca\xfe\xba\xbe", "a program"),
-    (0, b"\xcf\xfa\xed\xfe", "a program"),
-    (0, b"\x00asm", "a WebAssembly program"),
-    (0, b"wOFF", "a font"),
-    (0, b"wOF2", "a font"),
-    (0, b"\x00\x01\x00\x00\x00", "a font"),
-    (0, b"OTTO\x00", "a font"),
-    (0, b"\x00\x00\x01\x00", "an icon"),
-    (0, b"II*\x00", "a TIFF image"),
-    (0, b"MM\x00*", "a TIFF image"),
-    (0, b"SQLite format 3\x00", "a SQLite database"),
-    (0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "an old Office document or an Outlook message"),
-    (0, b"%!PS", "a PostScript document"),
-)
-"""Offset, bytes and description, after the WHATWG MIME Sniffing Standard and the formats' own specifications."""
-
-_READABLE_ARCHIVES: Final = frozenset({"a gzip archive", "a tar archive"})
+_IMAGES: Final = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*")
 _UNSURE_TYPES: Final = frozenset(
     {"", "application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown", "*/*"}
 )
@@ -83,9 +43,6 @@ _XML = re.compile(rb"<\?xml\s|<(?:rss|feed|rdf:RDF|urlset|sitemapindex|svg)[\s>]
 _PROLOG: Final = rb"(?:<!--(?:(?!-->).)*-->\s*|<[?](?:(?![?]>).)*[?]>\s*|<!DOCTYPE\s[^<>\[]*>\s*)*"
 _FEED = re.compile(_PROLOG + rb"<(?:rss|feed|rdf:RDF)[\s>]", re.DOTALL)
 _OBJECT = re.compile(rb"""\{\s*"[^"\n]{0,200}"\s*:|\[\s*\{\s*"[^"\n]{0,200}"\s*:""")
-_CUES = re.compile(rb"WEBVTT[ \t\r\n]|\d{1,6}[ \t]*\r?\n\d{1,3}:\d\d:\d\d[,.]\d{3}[ \t]+-->")
-_HEADS = re.compile(rb"(?:[A-Za-z][A-Za-z0-9-]{0,60}:[^\r\n]*\r?\n(?:[ \t][^\r\n]*\r?\n)*){3,}")
-_MAIL_HEADS: Final = (b"from", b"date", b"subject", b"mime-version", b"message-id", b"received", b"return-path")
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ARCHIVES: Final = frozenset({"word", "slides", "sheet", "opendocument", "epub"})
 _TEXTS: Final[frozenset[KindName | None]] = frozenset(
@@ -102,7 +59,7 @@ class Kind:
     kind: KindName
     """The converter to use."""
     description: str
-    """Its description in a sentence, with its article: `a PNG image`."""
+    """Its description in a sentence, with its article: `an image`."""
     remark: str = ""
     """A phrase if the header states another type; otherwise empty."""
 
@@ -144,15 +101,20 @@ def _by_signature(body: bytes, announced: KindName | None, url: str) -> Kind | N
         return Kind("pdf", DESCRIPTIONS["pdf"])
     if body.startswith(b"PK\x03\x04") and (kind := archive_kind(body[:4_096], announced, url)):
         return Kind(kind, DESCRIPTIONS[kind])
-    if body.startswith(_OLE) and "sheet" in {announced, kind_of_address(url)}:
-        return Kind("sheet", DESCRIPTIONS["sheet"])
+    if body.startswith(_OLE):
+        if "sheet" in {announced, kind_of_address(url)}:
+            return Kind("sheet", DESCRIPTIONS["sheet"])
+        return Kind("binary", "an old Office document or an Outlook message")
     if body.startswith((b"PK\x03\x04", b"PK\x05\x06")):
         return Kind("archive", DESCRIPTIONS["archive"])
+    if body.startswith(b"\x1f\x8b\x08"):
+        return Kind("archive", "a gzip archive")
+    if body.startswith(b"ustar", 257):
+        return Kind("archive", "a tar archive")
     if body.startswith(b"{\\rtf"):
         return Kind("rtf", DESCRIPTIONS["rtf"])
-    for offset, signature, description in _SIGNATURES:
-        if body.startswith(signature, offset):
-            return Kind("archive" if description in _READABLE_ARCHIVES else "binary", description)
+    if body.startswith(_IMAGES) or (body.startswith(b"RIFF") and body[8:12] == b"WEBP"):
+        return Kind("binary", "an image")
     return None
 
 
@@ -204,8 +166,8 @@ def _plain(head: bytes) -> bytes:
 def _sniff(head: bytes, declared: str, url: str) -> KindName:
     plain = _plain(head)
     is_unsure = declared in _UNSURE_TYPES
-    if (is_unsure or declared.startswith(("text/", "multipart/"))) and (kind := _by_beginning(plain)):
-        return kind
+    if (is_unsure or declared.startswith(("text/", "multipart/"))) and _FEED.match(plain):
+        return "xml"
     if declared.startswith("text/") and not declared.endswith("xml"):
         return _by_address(url)  # browsers show the source of a page with this type
     if (is_unsure or declared.endswith("xml") or declared in TYPES) and _HTML.match(plain):
@@ -215,18 +177,6 @@ def _sniff(head: bytes, declared: str, url: str) -> KindName:
     if is_unsure and _JSON.match(plain):
         return "notebook" if kind_of_address(url) == "notebook" else "json"
     return _by_address(url) if is_unsure else "text"
-
-
-def _by_beginning(plain: bytes) -> KindName | None:
-    """Return the kind of a text that begins as no other kind does: a feed, subtitles, an email message."""
-    if _FEED.match(plain):
-        return "xml"
-    if _CUES.match(plain):
-        return "subtitles"
-    if (heads := _HEADS.match(plain)) is None:
-        return None
-    names = {line.partition(b":")[0].lower() for line in heads[0].splitlines()}
-    return "mail" if b"from" in names and sum(name in names for name in _MAIL_HEADS) > 2 else None
 
 
 def _by_address(url: str) -> KindName:

@@ -21,7 +21,6 @@ from groundwire.reading.encoding.detect import (
     decoded_text,
     detect,
     is_iso_2022_jp,
-    looks_western,
     name_of,
     utf8_letters,
 )
@@ -137,7 +136,7 @@ def _labels_inside(head: bytes, content_type: str) -> Iterator[str]:
 
 def _is_better(body: bytes, first: str, second: str) -> bool:
     """Whether the second label is right and the first is only a server default."""
-    return first in WESTERN and second not in WESTERN and _fits(body, second) and not looks_western(body)
+    return first in WESTERN and second not in WESTERN and _fits(body, second) and detect(body) not in {None, *WESTERN}
 
 
 def _text_if_it_fits(body: bytes, name: str) -> str | None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from itertools import islice
 from typing import Final
 from urllib.parse import unquote_plus
@@ -35,52 +37,12 @@ _MIN_COMMAND: Final = 5  # letters; shorter command names are weak evidence
 _PROSE: Final = re.compile(r"[^\W\d_]{4,}")
 _MAX_PROSE: Final = 2  # words in a formula that are neither commands nor displayed
 _MAX_INVISIBLE: Final = 3  # the same for a formula with an unknown display
-_COMMANDS: Final = """
-    acute aleph align aligned alpha amalg angle approx approxeq arccos arccot arcsin arctan argmax argmin array
-    arrow asymp backepsilon backslash barwedge bcancel because begin between bigcap bigcirc bigcup biggl Biggl biggm
-    biggr Biggr bigodot bigoplus bigotimes bigsqcup bigstar bigtriangledown bigtriangleup biguplus bigvee bigwedge
-    binom blacklozenge blacksquare bmatrix boldsymbol bowtie boxed brace brack braket breve bullet bumpeq cancel
-    cases cdotp cdots cfrac check choose circeq circlearrowleft circlearrowright circledast circledcirc colon color
-    complement coprod copyright cosec curlyeqprec curlyvee curlywedge curvearrowleft curvearrowright dagger daleth
-    dashleftarrow dashrightarrow dashv dbinom ddagger ddddot dddot ddots degree delta Delta dfrac diamond
-    diamondsuit digamma displaylimits displaylines displaystyle divideontimes doteq doteqdot dotplus dotsb dotsc
-    dotsi dotsm dotso doublebarwedge doublecap doublecup downarrow Downarrow downharpoonleft downharpoonright
-    emptyset enclose epsilon eqalign equiv ethbar exists fallingdotseq footnotesize forall frown gamma Gamma genfrac
-    geqslant gggtr gimel gnapprox gneqq gnsim grave gtrapprox gtrdot gtreqless gtreqqless gtrless gtrsim gvertneqq
-    heartsuit hfill hline hookleftarrow hookrightarrow hphantom hskip hslash hspace idotsint iiiint iiint imath
-    impliedby implies infty injlim intercal intop jmath kappa label lambda Lambda langle large Large LARGE lbrace
-    lbrack lceil ldotp ldots Leftarrow leftarrow leftarrowtail leftharpoondown leftharpoonup leftleftarrows
-    Leftrightarrow leftrightarrow leftrightarrows leftrightharpoons leftrightsquigarrow leftthreetimes leqslant
-    lessapprox lessdot lesseqgtr lesseqqgtr lessgtr lesssim lfloor lgroup liminf limits limsup llcorner Lleftarrow
-    lmoustache lnapprox lneqq lnsim longleftarrow Longleftarrow longleftrightarrow Longleftrightarrow longmapsto
-    longrightarrow Longrightarrow looparrowleft looparrowright lower lozenge lrcorner lvert lVert maltese mapsto
-    mathbb mathbf mathbin mathcal mathchoice mathclose mathfrak mathinner mathit mathnormal mathop mathopen mathord
-    mathpunct mathrel mathring mathrm mathscr mathsf mathstrut mathtt matrix measuredangle medspace middle models
-    mskip mspace multimap nabla natural ncong nearrow negmedspace negthickspace negthinspace newcommand nexists
-    ngeqq ngeqslant nleftarrow nleftrightarrow nleqq nleqslant nless nolimits nonumber normalsize notag nparallel
-    nprec npreceq nrightarrow nshortmid nsubseteq nsucc nsucceq nsupseteq ntriangleleft ntrianglelefteq
-    ntriangleright nvdash nwarrow oiiint oiint omega Omega omicron ominus operatorname oplus oslash otimes overbrace
-    overbracket overleftarrow overleftrightarrow overline overparen overrightarrow overset parallel partial phantom
-    pitchfork plusmn pmatrix precapprox preccurlyeq preceq precsim prime projlim propto qquad raise rangle rbrace
-    rbrack rceil require rfloor rgroup right Rightarrow rightarrow rightarrowtail rightharpoondown rightharpoonup
-    rightleftarrows rightleftharpoons rightrightarrows rightsquigarrow rightthreetimes risingdotseq rmoustache
-    Rrightarrow rvert rVert scriptscriptstyle scriptsize scriptstyle searrow setminus sharp shortmid shortparallel
-    sigma Sigma simeq smallfrown smallint smallmatrix smallsetminus smallsmile smash smile space spadesuit
-    sphericalangle sqcap sqcup sqsubset sqsubseteq sqsupset sqsupseteq square stackrel strut style subset subseteq
-    subseteqq subsetneq subsetneqq substack succapprox succcurlyeq succeq succsim supset supseteq supseteqq
-    supsetneq supsetneqq swarrow tbinom textbf textcolor textit textnormal textrm textsc textsf textstyle texttt
-    textup tfrac therefore theta Theta thickapprox thicksim thickspace thinspace tilde times toggle triangle
-    triangledown triangleleft trianglelefteq triangleq triangleright trianglerighteq twoheadleftarrow
-    twoheadrightarrow ulcorner underbrace underbracket underleftarrow underleftrightarrow underline underparen
-    underrightarrow underset unicode uparrow Uparrow updownarrow Updownarrow upharpoonleft upharpoonright uplus
-    upsilon Upsilon upuparrows urcorner varDelta varepsilon varGamma varinjlim varkappa varLambda varliminf
-    varlimsup varnothing varOmega varPhi varphi varPi varpi varprojlim varpropto varPsi varrho varSigma varsigma
-    varsubsetneq varsupsetneq varTheta vartheta vartriangle vartriangleleft vartriangleright varUpsilon varXi
-    vcentcolon vcenter vdash vdots veebar vmatrix vphantom Vvdash wedge widecheck widehat widetilde wreath xcancel
-    xhookrightarrow xleftarrow xleftrightarrow xlongequal xmapsto xrightarrow
-"""
-_KNOWN_COMMANDS: Final = frozenset(_COMMANDS.split())
 _MAX_FORMULA: Final = 5_000  # characters; longer ones are data
+
+
+@cache
+def _known_commands() -> frozenset[str]:
+    return frozenset(files("groundwire.reading").joinpath("data", "tex_commands.txt").read_text("ascii").split())
 
 
 def is_formula(tex: str, visible_text: str = "") -> bool:
@@ -94,7 +56,7 @@ def is_formula(tex: str, visible_text: str = "") -> bool:
         return False
     bare = _STRUCTURE.sub(_word_of, tex)
     squeezed = "".join(visible_text[: 2 * _MAX_FORMULA].split())
-    commands = {name for name in _COMMAND.findall(bare) if len(name) >= _MIN_COMMAND and name not in _KNOWN_COMMANDS}
+    commands = {name for name in _COMMAND.findall(bare) if len(name) >= _MIN_COMMAND and name not in _known_commands()}
     words = [word for word in _PROSE.findall(_COMMAND.sub(" ", bare)) if word not in squeezed]
     return len(words) + len(commands) <= (_MAX_PROSE if squeezed else _MAX_INVISIBLE)
 

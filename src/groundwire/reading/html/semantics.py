@@ -1,4 +1,4 @@
-"""Parsing, and what a page says by other means than its tags: roles, boxes, tasks, shortcodes, streamed parts.
+"""Parsing, and what a page says by other means than its tags: roles, boxes, tasks, streamed parts.
 
 Source: WAI-ARIA 1.2, section 5.4 (https://www.w3.org/TR/wai-aria-1.2/#role_definitions).
 """
@@ -15,13 +15,11 @@ from turbohtml import Comment, Document, Element, Node, Text, parse
 __all__ = [
     "apply_roles",
     "boxes_of",
-    "drop_shortcodes",
     "fill_streamed",
     "is_labeled",
     "is_source",
     "is_task_box",
     "marked_elements",
-    "may_have_shortcodes",
     "mend_comments",
     "parse_page",
     "topmost",
@@ -208,33 +206,6 @@ def is_task_box(box: Element) -> bool:
         return True
     named = [node.attr("class") or "" for node in (box, item, item.parent) if isinstance(node, Element)]
     return _TASK.search(" ".join(named)) is not None
-
-
-_BUILDERS: Final = ("vc_", "et_pb_", "fusion_", "av_", "ux_", "mk_", "cs_")
-_CORE: Final = (
-    *("gallery", "caption", "embed", "audio", "video", "playlist", "contact-form-7", "wpforms", "ninja_forms?"),
-    *("gravityforms?", "elementor-template", "rev_slider", "smartslider3", "metaslider", "tablepress", "mc4wp_form"),
-)
-"""Shortcodes of WordPress itself and of common plugins, which count with an attribute, and their ends."""
-_SHORTCODE: Final = re.compile(
-    rf"\[/?(?:{'|'.join(_BUILDERS)})\w{{1,60}}(?=[\s\]])[^\[\]]{{0,2000}}\]"
-    rf"|\[(?:{'|'.join(_CORE)})\s(?=[^\[\]=]{{1,60}}=)[^\[\]]{{1,2000}}\]|\[/(?:{'|'.join(_CORE)})\]"
-)
-_OPENING: Final = re.compile(rf"\[/?(?:{'|'.join((*_BUILDERS, *_CORE))})")
-
-
-def drop_shortcodes(document: Document) -> None:
-    """Remove shortcodes of WordPress and its page builders (`[vc_row]`) that remained in the text."""
-    for node in list(document.descendants):
-        if isinstance(node, Text) and _SHORTCODE.search(node.data) is not None:
-            around = node.parent
-            if isinstance(around, Element) and around.closest("pre, code, textarea, script") is None:
-                node.replace_with(Text(_SHORTCODE.sub(" ", node.data)))
-
-
-def may_have_shortcodes(markup: str) -> bool:
-    """Return whether `drop_shortcodes` may find any."""
-    return _OPENING.search(markup) is not None
 
 
 _MAX_SPINNER: Final = 200  # nodes of a placeholder

@@ -7,7 +7,7 @@ from typing import Final
 from groundwire.reading.sites.discussions import HACKER_NEWS, REDDIT, STACK_EXCHANGE
 from groundwire.reading.sites.github import GITHUB
 from groundwire.reading.sites.packages import CRATES, DOCS_RS, NPM, PYPI
-from groundwire.reading.sites.references import ARXIV, MARKDOWN_TWINS, MEDIAWIKI
+from groundwire.reading.sites.references import ARXIV, MEDIAWIKI
 from groundwire.reading.sites.site import SiteSpec
 from groundwire.reading.sites.youtube import YOUTUBE
 
@@ -19,7 +19,6 @@ SITES: Final[tuple[SiteSpec, ...]] = (
     DOCS_RS,
     GITHUB,
     HACKER_NEWS,
-    MARKDOWN_TWINS,
     MEDIAWIKI,
     NPM,
     PYPI,

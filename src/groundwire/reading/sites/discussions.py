@@ -7,12 +7,11 @@ answers, over their API (https://api.stackexchange.com/docs).
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from html import unescape
 from typing import Any, Final
 
-from groundwire.providers.http_parsing import json_or_empty, number_or_none
+from groundwire.providers.http_parsing import number_or_none
 from groundwire.reading.sites.parts import SitePart, facts, heading, html, markdown, say
 from groundwire.reading.sites.site import (
     FormatChanged,
@@ -30,7 +29,6 @@ from groundwire.reading.sites.site import (
     rows_or_none,
     text,
 )
-from groundwire.transport import Response
 
 __all__ = ["HACKER_NEWS", "REDDIT", "STACK_EXCHANGE"]
 
@@ -39,7 +37,6 @@ _MAX_STORY_COMMENTS: Final = 400  # comments
 _REDDIT: Final = "https://www.reddit.com"
 _ID: Final = "[A-Za-z0-9]{2,12}"
 _DELETED_ACCOUNT: Final = "a deleted account"
-_TAG: Final = re.compile(r"<[^<>]*>")
 _WHERE: Final = "(?:(?:[rR]|u|user)/[^/]{1,200}/)?"
 _FORM: Final = r"(?:/?\.json)?"  # the address of the API, which people paste
 _MAX_REDDIT_COMMENTS: Final = 300  # comments
@@ -74,7 +71,7 @@ def _item(page: PageAddress, number: str) -> Steps:
             day(story.get("created_at")),
         ),
         html(str(story.get("text") or ""), below=1),
-        facts((_plain(row.get("text")), f"{text(row, 'points') or 'unknown'} points") for row in options),
+        *(html(f"{row.get('text')} ({text(row, 'points') or 'unknown'} points)") for row in options),
     ]
     if comments:
         parts.append(heading(2, "Comments"))
@@ -92,11 +89,6 @@ def _item(page: PageAddress, number: str) -> Steps:
 def _story(page: PageAddress, story: dict[str, Any]) -> str:
     number = story.get("story_id")
     return f"{page.url.origin}/item?id={number}" if isinstance(number, int) and number != story["id"] else ""
-
-
-def _plain(source: object) -> str:
-    """Return the words of a piece of HTML."""
-    return unescape(_TAG.sub("", str(source or "")))
 
 
 def _walk(story: dict[str, Any], author: str) -> Iterator[tuple[dict[str, Any], str]]:
@@ -228,47 +220,28 @@ REDDIT: Final = SiteSpec(
 
 def question(page: PageAddress) -> Steps | None:
     """Read a question with its answers, the one first whose number is in the address."""
-    return _question(page, page["id"], page["answer"]) if _is_site(page) else None
+    return _question(page) if page.url.host.partition(".")[0] not in _NO_SITES else None
 
 
-def answer(page: PageAddress) -> Steps | None:
-    """Read an answer, and the question that it belongs to with the other answers."""
-    return _answer_first(page) if _is_site(page) else None
-
-
-def _answer_first(page: PageAddress) -> Steps:
-    params = {"site": _site(page), "filter": "withbody"}
-    (response,) = yield (SiteRequest(url=f"{page.api}/answers/{page['id']}", params=params),)
-    row = _first(response)
-    return (yield from _question(page, str(need(row, "question_id", kind=int)), page["id"], [row]))
-
-
-def _question(page: PageAddress, number: str, answer_number: str, linked: Sequence[dict[str, Any]] = ()) -> Steps:
-    """Read a question.
-
-    Args:
-        page: The page's address.
-        number: That of the question.
-        answer_number: The number of the answer that comes first; empty for none.
-        linked: This answer, if it is known.
-    """
-    params = {"site": _site(page), "filter": "withbody"}
-    more = (f"{page.api}/answers/{answer_number}",) if answer_number and not linked else ()
+def _question(page: PageAddress) -> Steps:
+    params = {"site": page.url.host.removeprefix("www."), "filter": "withbody"}
+    number, linked = page["id"], list[dict[str, Any]]()
+    if page["answer"]:
+        what = "the linked answer" if number else ""
+        url = f"{page.api}/answers/{page['answer']}"
+        (response,) = yield (SiteRequest(url=url, params=params, optional=what),)
+        number = number or str(need(_first(response), "question_id", kind=int))
+        linked = [row for row in rows_or_none(response, "items")[:1] if text(row, "question_id") in {"", number}]
     best = {**params, "order": "desc", "sort": "votes", "pagesize": str(_MAX_ANSWERS)}
-    question_response, answers_response, *linked_responses = yield (
+    question_response, answers_response = yield (
         SiteRequest(url=f"{page.api}/questions/{number}", params=params),
         SiteRequest(url=f"{page.api}/questions/{number}/answers", params=best, optional="answers"),
-        *(SiteRequest(url=at, params=params, optional="the linked answer") for at in more),
     )
     question_row = _first(question_response)
     title = unescape(need(question_row, "title"))
     answers = rows(answers_response, "items") if answers_response is not None else []
     answers.sort(key=lambda row: (row.get("is_accepted") is not True, -(number_or_none(row.get("score")) or 0)))
-    candidates = (*linked, *rows_or_none(linked_responses, 0, "items"), *answers)
-    linked_rows = (row for row in candidates if answer_number and text(row, "answer_id") == answer_number)
-    first = [row for row in linked_rows if row.get("body")][:1]
-    first = [row for row in first if text(row, "question_id") in {"", number}]
-    answers = first + [row for row in answers if not first or text(row, "answer_id") != answer_number]
+    answers = linked + [row for row in answers if not linked or text(row, "answer_id") != page["answer"]]
     count = question_row.get("answer_count")
     parts = [
         heading(1, title),
@@ -282,8 +255,8 @@ def _question(page: PageAddress, number: str, answer_number: str, linked: Sequen
         html(need(question_row, "body"), below=1),
     ]
     for row in answers:
-        parts += _answer(row, linked=row in first)
-    limit_note = f"the {'linked and the ' * len(first)}best {len(answers) - len(first)} of {count} answers are read"
+        parts += _answer(row, linked=row in linked)
+    limit_note = f"the {'linked and the ' * len(linked)}best {len(answers) - len(linked)} of {count} answers are read"
     missing = [limit_note] if isinstance(count, int) and answers_response is not None and count > len(answers) else []
     return SiteContent(
         title=title,
@@ -317,26 +290,6 @@ def _first(response: Any) -> dict[str, Any]:
     return items[0]
 
 
-def _site(page: PageAddress) -> str:
-    return page.url.host.removeprefix("www.")
-
-
-def _is_site(page: PageAddress) -> bool:
-    return page.url.host.partition(".")[0] not in _NO_SITES
-
-
-def refusal(reply: Response) -> str:
-    """Return the words of a throttle violation, which comes with status 400."""
-    body = json_or_empty(reply) if reply.status == 400 else {}
-    return text(body, "error_message")[:200] if text(body, "error_name") == "throttle_violation" else ""
-
-
-def pause(reply: Response) -> float:
-    """Return the seconds of `backoff`; an hour when nothing is left of the day's quota."""
-    body = json_or_empty(reply)
-    return 3_600.0 if body.get("quota_remaining") == 0 else number_or_none(body.get("backoff")) or 0.0
-
-
 _HOSTS: Final = (
     *("stackoverflow.com", "*.stackoverflow.com", "*.stackexchange.com", "stackapps.com", "serverfault.com"),
     *("superuser.com", "askubuntu.com", "mathoverflow.net", "meta.serverfault.com", "meta.superuser.com"),
@@ -352,9 +305,7 @@ STACK_EXCHANGE: Final = SiteSpec(
         route("/{kind}/{id}", question, kind="questions|q", id=_NUMBER),
         route("/questions/{id}/{slug}/{answer}", question, id=_NUMBER, answer=_NUMBER),
         route("/{kind}/{id}/{rest}", question, kind="questions|q", id=_NUMBER, rest="[^/]{1,500}"),
-        route("/a/{id}", answer, id=_NUMBER),
-        route("/a/{id}/{user}", answer, id=_NUMBER),
+        route("/a/{answer}", question, answer=_NUMBER),
+        route("/a/{answer}/{user}", question, answer=_NUMBER),
     ),
-    refusal=refusal,
-    pause=pause,
 )

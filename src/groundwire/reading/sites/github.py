@@ -48,7 +48,6 @@ _NOT_OWNERS: Final = frozenset(
         "terms topics tos trending trust-center users watching why-github",
     )
 )
-_FILES_WARNING: Final = "the first 300 files are read"
 _MARKDOWN: Final = (".md", ".markdown", ".mdown")
 
 
@@ -121,28 +120,17 @@ def directory(page: PageAddress) -> Steps:
     return SiteContent(title=title, parts=(heading(1, title), facts(names), about))
 
 
-def wiki(page: PageAddress) -> Steps:
-    """Read a page of a repository's wiki, from its source in Markdown."""
-    source = f"{_RAW}/wiki/{page.quoted('owner')}/{page.quoted('repo')}/{page.quoted('title')}.md"
-    (text_source,) = yield (SiteRequest(url=source, kind="text", accept="text/plain", api=False),)
-    title = page["title"].replace("-", " ")
-    body = markdown(text_source, base=f"{page.url.origin}{page.path}", below=1)
-    return SiteContent(title=f"{title} \u00b7 wiki \u00b7 {_name(page)}", parts=(heading(1, title), body))
-
-
 def listing(page: PageAddress) -> Steps | None:
-    """Read the latest open issues or pull requests, or tags; what a query chooses is read as any page."""
+    """Read the latest open issues or pull requests; what a query chooses is read as any page."""
     return None if page.query else _listing(page)
 
 
 def _listing(page: PageAddress) -> Steps:
     kind = page["kind"]
     (answer,) = yield (SiteRequest(url=f"{_at(page)}/{kind}", params={"per_page": str(_LIMIT)}),)
-    title = {"issues": "Open issues", "pulls": "Open pull requests", "tags": "Tags"}[kind] + f" of {_name(page)}"
+    title = f"Open {'pull requests' if kind == 'pulls' else 'issues'} of {_name(page)}"
     parts, entries = [heading(1, title)], rows(answer)
-    if kind == "tags":
-        parts.append(facts((need(row, "name"), text(row, "commit", "sha")) for row in entries))
-    for row in entries if kind != "tags" else ():
+    for row in entries:
         if kind == "pulls" or not row.get("pull_request"):
             labels = ", ".join(_labels(row))
             parts += [
@@ -182,13 +170,7 @@ def pull_request(page: PageAddress) -> Steps:
     """Read a pull request with its comments, those on lines of code among them; or with its changes."""
     number, most = page["number"], {"per_page": str(_LIMIT)}
     main_request = SiteRequest(url=f"{_at(page)}/pulls/{number}", accept=_FULL)
-    if page["range"]:
-        between = page.quoted("range").replace("..", "...")
-        pull, compared = yield main_request, SiteRequest(url=f"{_at(page)}/compare/{between}")
-        thread = _thread(page, pull, "pull request")
-        parts = (*thread.parts, say(f"changes of {page['range']}"), *_changes(need(compared, "files", kind=list)))
-        return replace(thread, parts=parts, missing=[_FILES_WARNING] if len(compared["files"]) == 300 else [])
-    if page["view"] in {"files", "changes", "diff", "patch"}:
+    if page["view"] in {"files", "changes"}:
         pull, changes = yield main_request, SiteRequest(url=f"{_at(page)}/pulls/{number}/files", params=most)
         thread = _thread(page, pull, "pull request")
         more = _more(changes, pull.get("changed_files"))
@@ -238,14 +220,13 @@ def commit(page: PageAddress) -> Steps:
             plain(body),
             *_changes(changes),
         ),
-        missing=[_FILES_WARNING] if len(changes) == 300 else [],
+        missing=["the first 300 files are read"] if len(changes) == 300 else [],
     )
 
 
 def gist(page: PageAddress) -> Steps:
-    """Read a gist, or one revision of it: its files."""
-    revision = f"/{page.quoted('revision')}" if page["revision"] else ""
-    (answer,) = yield (SiteRequest(url=f"{page.api}/gists/{page.quoted('id')}{revision}"),)
+    """Read a gist: its files."""
+    (answer,) = yield (SiteRequest(url=f"{page.api}/gists/{page.quoted('id')}"),)
     files = [entry for entry in need(answer, "files", kind=dict).values() if isinstance(entry, dict)]
     title = text(answer, "description") or text(files[0] if files else None, "filename")
     owner = text(answer, "owner", "login") or text(answer, "user", "login")
@@ -388,27 +369,17 @@ GITHUB: Final = SiteSpec(
         route("/{owner}/{repo}", repository),
         route("/{owner}/{repo}/{view}/{ref}/{path}", file, view="blob|raw", path=".+"),
         route("/{owner}/{repo}/tree/{ref}{path}", directory, path="(?:/.+)?"),
-        route("/{owner}/{repo}/wiki/{title}", wiki),
-        route("/{owner}/{repo}/{kind}", listing, kind="issues|pulls|tags"),
+        route("/{owner}/{repo}/{kind}", listing, kind="issues|pulls"),
         route("/{owner}/{repo}/issues/{number}", issue, number=_NUMBER),
         route("/{owner}/{repo}/pull/{number}", pull_request, number=_NUMBER),
-        route("/{owner}/{repo}/pull/{number}.{view}", pull_request, number=_NUMBER, view="diff|patch"),
         route("/{owner}/{repo}/pull/{number}/{view}", pull_request, number=_NUMBER, view="[a-z]+"),
-        route(
-            "/{owner}/{repo}/pull/{number}/{view}/{range}",
-            pull_request,
-            view="files|changes",
-            number=_NUMBER,
-            range=f"{_SHA}\\.\\.{_SHA}",
-        ),
         route("/{owner}/{repo}/pull/{number}/commits/{sha}", commit, number=_NUMBER, sha=_SHA),
-        route("/{owner}/{repo}/commit/{sha}{view}", commit, sha=_SHA, view=r"(?:\.diff|\.patch)?"),
+        route("/{owner}/{repo}/commit/{sha}", commit, sha=_SHA),
         route("/{owner}/{repo}/releases/tag/{tag}", release, tag=".+"),
         route("/{owner}/{repo}/releases/latest", release),
         route("/{owner}/{repo}/releases", releases),
         route("gist.github.com/{id}", gist, id="[0-9a-f]{20,40}"),
         route("gist.github.com/{owner}/{id}", gist, id="[0-9a-f]{5,40}"),
-        route("gist.github.com/{owner}/{id}/{revision}", gist, id="[0-9a-f]{5,40}", revision=_SHA),
         route(
             "raw.githubusercontent.com/{owner}/{repo}/{ref}/{path}",
             file,
@@ -416,5 +387,5 @@ GITHUB: Final = SiteSpec(
             path=".+",
         ),
     ),
-    view="/(?:commits|raw|tags|tree)(?:/.*)?",
+    view="/(?:commits|raw|tree)(?:/.*)?",
 )

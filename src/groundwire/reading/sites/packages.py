@@ -40,8 +40,7 @@ _CONTROLS: Final = (
     "summary.hideme"
 )
 _OF_EVERY_TYPE: Final = ("synthetic-implementations", "blanket-implementations")
-_STANDARD: Final = "(?:(?:stable|beta|nightly|[0-9.]+)/)?(?:std|core|alloc|proc_macro|test)/"
-_RUSTDOC: Final = r"(?!src/).*(?:/|index\.html|[a-z]+\.[^/]+\.html)"
+_RUSTDOC: Final = r"(?!src/)(?:[^/]+/)*(?:[a-z0-9_]*|index\.html|[a-z]+\.[^/]+\.html)"
 _CRATE: Final = "(?!(?:about|crate|releases|-)(?:/|$))[^/.]+"
 
 
@@ -79,32 +78,16 @@ def crate(page: PageAddress) -> Steps:
                     ("Repository", text(about, "repository")),
                 )
             ),
-            *(_features(version.get("features")) if page["view"] == "features" else ()),
             html(readme or "", base=text(about, "repository"), below=1),
         ),
     )
 
 
-def _features(features: Any) -> list[SitePart]:
-    if not isinstance(features, dict) or not features:
-        return []
-    turned_on = ((name, ", ".join(map(str, needs)) or "nothing else") for name, needs in features.items())
-    return [heading(2, "Features, with what each turns on"), facts(turned_on)]
-
-
-def front(page: PageAddress) -> Steps:
-    """Read the first page of a crate's documentation."""
-    name = page["name"].replace("-", "_")
-    return (yield from _documentation(f"{page.url.origin}/{page.quoted('name')}/{page['version'] or 'latest'}/{name}/"))
-
-
 def documentation(page: PageAddress) -> Steps:
-    """Read a page that rustdoc made: what is in its main container."""
-    address = page.url.origin + page.path
-    return (yield from _documentation(address if page["path"].endswith(("/", ".html")) else f"{address}/"))
-
-
-def _documentation(address: str) -> Steps:
+    """Read a page that rustdoc made: what is in its main container; the first page, if the address is of a crate."""
+    name = page["name"].replace("-", "_")
+    path = page.path if page["path"] else f"/{page.quoted('name')}/{page['version'] or 'latest'}/{name}"
+    address = page.url.origin + path.removesuffix("/") + ("" if path.endswith(".html") else "/")
     (source,) = yield (SiteRequest(url=address, kind="text", accept="text/html", api=False),)
     title = _TITLE.search(source[:20_000])
     if title is None or not _MAIN.search(source):
@@ -128,26 +111,21 @@ CRATES: Final = SiteSpec(
     rate=_RATE,
     routes=(
         route("/crates/{name}", crate),
-        route("/crates/{name}/{view}", crate, view="versions|dependencies|reverse_dependencies"),
-        route("/crates/{name}/{version}", crate),
-        route("/crates/{name}/{version}/{view}", crate, view="dependencies"),
+        route("/crates/{name}/{version}", crate, version="(?!versions|dependencies|reverse_dependencies)[^/]{1,200}"),
     ),
 )
 DOCS_RS: Final = SiteSpec(
     name="docs_rs",
     title="docs.rs",
-    hosts={"docs.rs": _CRATES, "doc.rust-lang.org": ""},
+    hosts={"docs.rs": _CRATES},
     elsewhere="{origin}/api/v1",
     rate=_RATE,
     routes=(
         route("/crate/{name}", crate),
         route("/crate/{name}/{version}", crate),
-        route("/crate/{name}/{version}/{view}", crate, view="features"),
-        route("/{name}", front, name=_CRATE),
-        route("/{name}/{version}", front, name=_CRATE),
+        route("/{name}", documentation, name=_CRATE),
+        route("/{name}/{version}", documentation, name=_CRATE),
         route("/{name}/{version}/{path}", documentation, name=_CRATE, path=_RUSTDOC),
-        route("/{name}/{version}/{path}", documentation, name=_CRATE, path="(?!src/)(?:[a-z0-9_]+/)*[a-z0-9_]+"),
-        route("doc.rust-lang.org/{crate}{path}", documentation, crate=_STANDARD, path=f"(?:{_RUSTDOC})?"),
     ),
 )
 

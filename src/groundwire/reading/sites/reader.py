@@ -7,7 +7,6 @@ fails, or has changed its format costs a page nothing but the time.
 from __future__ import annotations
 
 import asyncio
-import json
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -31,10 +30,10 @@ from groundwire.errors import (
 from groundwire.models import ReadResult
 from groundwire.providers import ReadProvider
 from groundwire.providers.base import Capabilities
-from groundwire.providers.http_parsing import json_or_empty, retry_after
+from groundwire.providers.http_parsing import json_or_empty, number_or_none, retry_after
 from groundwire.providers.key_rotation import rate_windows
 from groundwire.reading.encoding.decode import decode
-from groundwire.reading.sites.parts import RenderedParts, SitePart, pack, render
+from groundwire.reading.sites.parts import RenderedParts, pack, render
 from groundwire.reading.sites.site import (
     FormatChanged,
     NotAvailable,
@@ -56,7 +55,7 @@ _TIMEOUT: Final = 20.0  # seconds, without a deadline
 _TIME_SHARE: Final = 0.6  # of the time that is left; the rest is for the page itself, if the API fails
 _MAX_WAIT: Final = 3.5  # seconds for a slot of the API
 _MAX_ANSWER_BYTES: Final = 10_000_000  # bytes of one answer; long issues have less than one million
-_MAX_INLINE_CHARACTERS: Final = 20_000  # characters that are parsed or rendered without a thread
+_MAX_REFUSAL: Final = 20_000  # bytes of an answer in which a refusal's words are looked for
 _MAX_THREAD_CHARACTERS: Final = 100_000  # characters that are rendered without a process
 _MAX_STEPS: Final = 5  # rounds of requests for one page
 _DEFAULT_COOLDOWN: Final = 60.0  # seconds for an API that refuses without saying for how long
@@ -65,6 +64,7 @@ _MAX_COOLDOWN: Final = 900.0  # seconds; one answer is believed for no longer
 _WRONG_SHAPES: Final = (AttributeError, LookupError, TypeError, ValueError, RecursionError)
 """Raised when mapping a response whose values have unexpected types."""
 _REFUSAL_STATUSES: Final = frozenset({401, 403, 451})
+_BUSY_CODES: Final = frozenset({"maxlag", "ratelimited", "readonly", "throttle_violation"})
 _RATE_WORDS: Final = ("rate limit", "too many", "abuse")
 _MISSING_STATUSES: Final = frozenset({404, 410})
 _RENDER: Final = "groundwire.reading.sites.parts:render_in_worker"
@@ -265,12 +265,7 @@ class SiteReader:
 
     async def _answer(self, get: SiteRequest, deadline: Deadline) -> Any:
         try:
-            reply = await self._reply(get, deadline)
-            if get.kind == "text":
-                return decode(reply.body, reply.content_type).text
-            if len(reply.body) < _MAX_INLINE_CHARACTERS:
-                return _json(reply)
-            return await asyncio.to_thread(_json, reply)
+            return await self._data(get, deadline)
         except (ProviderError, FormatChanged) as error:
             if not get.optional:
                 raise
@@ -278,7 +273,7 @@ class SiteReader:
             self._missing.append(f"{get.optional} left out: {reason}")
             return None
 
-    async def _reply(self, get: SiteRequest, deadline: Deadline) -> Response:
+    async def _data(self, get: SiteRequest, deadline: Deadline) -> Any:
         try:
             target = parse_url(get.url + (f"?{urlencode(get.params, quote_via=quote)}" if get.params else ""))
         except (InvalidRequest, BlockedByPolicy) as error:
@@ -299,18 +294,24 @@ class SiteReader:
                 await self._rest(target, _FAILURE_COOLDOWN)
             raise ProviderUnavailable(self.name, _short(error)) from error
         await self._check(reply, target, api=get.api)
-        await self._rest(target, self._site.pause(reply))
-        return reply
+        if get.kind == "text":
+            return decode(reply.body, reply.content_type).text
+        try:
+            data = await asyncio.to_thread(reply.json)
+        except ValueError as error:
+            raise FormatChanged("the answer is not JSON") from error
+        await self._rest(target, _pause(data))
+        return data
 
     async def _check(self, reply: Response, target: WebUrl, *, api: bool) -> None:
         """Raise the error of a response's status, and put an API that refuses everything in cooldown."""
         status, words, host = reply.status, _words(reply), target.host
         summary = f"{words} (HTTP {status})" if words else f"HTTP {status}"
-        refusal = self._site.refusal(reply)
-        if refusal or status == 429 or (api and status == 403 and _is_limit(reply, words)):
+        busy = _busy(reply)
+        if busy or status == 429 or (api and status == 403 and _is_limit(reply, words)):
             seconds = _cooldown_of(reply.headers)
             await self._rest(target, seconds)
-            raise RateLimited(self.name, refusal or f"{host} refuses: {summary}", status=status, retry_after=seconds)
+            raise RateLimited(self.name, f"{host} refuses: {busy or summary}", status=status, retry_after=seconds)
         if status >= 500:
             await self._rest(target, _FAILURE_COOLDOWN)
             raise ProviderUnavailable(self.name, f"{host} failed (HTTP {status})", status=status)
@@ -342,14 +343,8 @@ class SiteReader:
             max_wait=min(_MAX_WAIT, deadline.remaining()),
         )
         if not slot.granted:
-            allowed = (
-                f"{rate.requests:,} in {rate.seconds:,.0f} seconds"
-                if rate.requests > 1
-                else f"one in {rate.seconds:g} seconds"
-            )
-            raise RateLimited(
-                self.name, f"{target.host} allows {allowed} without a key", retry_after=round(slot.wait, 3)
-            )
+            allowed = f"{target.host} allows {rate.requests:,} in {rate.seconds:,.0f} seconds without a key"
+            raise RateLimited(self.name, allowed, retry_after=round(slot.wait, 3))
         if slot.wait > 0:
             await asyncio.sleep(slot.wait)
 
@@ -362,7 +357,8 @@ class SiteReader:
         base = page.url or self._url.text
         if shared.isolated or size > _MAX_THREAD_CHARACTERS:
             try:
-                fields, content = await shared.workers.run(_RENDER, {"url": base}, await _packed(page.parts, size))
+                packed = await asyncio.to_thread(pack, page.parts)
+                fields, content = await shared.workers.run(_RENDER, {"url": base}, packed)
                 return RenderedParts(content.decode(), tuple(fields["warnings"]), bool(fields["cut"]))
             except WorkTooHeavy as error:
                 raise UnexpectedResponse(self.name, "its answer is too complex to be rendered") from error
@@ -372,15 +368,18 @@ class SiteReader:
         return await asyncio.to_thread(render, page.parts, base)
 
 
-async def _packed(parts: Sequence[SitePart], size: int) -> bytes:
-    return pack(parts) if size < _MAX_INLINE_CHARACTERS else await asyncio.to_thread(pack, parts)
+def _busy(reply: Response) -> str:
+    """Return the code by which an API refuses for now, with whatever status: that of MediaWiki, or Stack Exchange."""
+    body = json_or_empty(reply) if len(reply.body) < _MAX_REFUSAL else {}
+    codes = text(body, "error", "code"), text(body, "error_name")
+    return next((code for code in codes if code in _BUSY_CODES), "")
 
 
-def _json(reply: Response) -> Any:
-    try:
-        return json.loads(reply.body)
-    except (ValueError, RecursionError) as error:
-        raise FormatChanged("the answer is not JSON") from error
+def _pause(data: Any) -> float:
+    """Return the seconds for which an answer asks to pause (Stack Exchange); an hour when its quota is used up."""
+    if not isinstance(data, dict):
+        return 0.0
+    return 3_600.0 if data.get("quota_remaining") == 0 else number_or_none(data.get("backoff")) or 0.0
 
 
 def _cooldown_of(headers: Mapping[str, str]) -> float:
@@ -394,7 +393,7 @@ def _cooldown_of(headers: Mapping[str, str]) -> float:
 
 def _words(reply: Response) -> str:
     """Return an API's own words about a failure, at most 200 characters; empty when it is not JSON or has none."""
-    if reply.status == 200 or len(reply.body) > _MAX_INLINE_CHARACTERS:
+    if reply.status == 200 or len(reply.body) > _MAX_REFUSAL:
         return ""
     body = json_or_empty(reply)
     words = (text(body, key) for key in ("message", "error_message", "error", "detail", "reason"))

@@ -1,20 +1,17 @@
-"""Works of reference and manuals.
+"""Works of reference.
 
 arXiv: an abstract, with links to the full text (https://info.arxiv.org/help/api). MediaWiki: Wikipedia, its sister
-projects and other wikis (https://www.mediawiki.org/wiki/API). Manuals that offer each page as Markdown at the same
-address with `.md`, and an index as `llms.txt` (https://llmstxt.org).
+projects and other wikis (https://www.mediawiki.org/wiki/API).
 """
 
 from __future__ import annotations
 
-import re
 from typing import Any, Final
 
 from lxml import etree
 
-from groundwire.providers.http_parsing import json_or_empty
 from groundwire.reading.documents.office_package import parse_xml
-from groundwire.reading.sites.parts import facts, heading, html, markdown, plain, say
+from groundwire.reading.sites.parts import facts, heading, html, plain, say
 from groundwire.reading.sites.site import (
     FormatChanged,
     NotAvailable,
@@ -29,38 +26,23 @@ from groundwire.reading.sites.site import (
     route,
     text,
 )
-from groundwire.transport import Response
 
-__all__ = ["ARXIV", "MARKDOWN_TWINS", "MEDIAWIKI"]
+__all__ = ["ARXIV", "MEDIAWIKI"]
 
 _ATOM: Final = "{http://www.w3.org/2005/Atom}"
 _OWN: Final = "{http://arxiv.org/schemas/atom}"
 _ID: Final = r"(?:[0-9]{4}\.[0-9]{4,5}|[a-z-]{2,20}(?:\.[A-Z]{2})?/[0-9]{7})(?:v[0-9]{1,3})?"
-_MIRRORS: Final = tuple(
-    f"{name}.arxiv.org" for name in ("export", "browse", "au", "br", "cn", "de", "es", "fr", "in", "lanl")
-)
 _ARXIV: Final = "https://export.arxiv.org/api/query"
 _OTHER_VIEWS: Final = frozenset({"action", "diff", "oldid", "printable", "search", "veaction"})
-_SPECIAL: Final = (
-    *("special", "spezial", "especial", "spécial", "speciale", "speciaal", "specjalna", "служебная", "спеціальна"),
-    *("特別", "特殊", "특수", "특수기능", "speciel", "spesial", "toiminnot", "speciální", "špeciálne", "speciális"),
-    *("özel", "خاص", "ویژه", "מיוחד", "đặc biệt", "istimewa", "khas", "ειδικό", "специални", "berezi", "posebno"),
-    *("посебно", "specialus", "eri", "พิเศษ", "विशेष", "বিশেষ", "சிறப்பு", "specialaĵo", "kerfissíða", "арнайы"),
-)
-"""The namespace of pages that no one wrote, in the languages of larger wikis (MediaWiki's `$namespaceNames`)."""
 _NOT_TEXT: Final = (
     ".navbox, .navbox-styles, .vertical-navbox, .sistersitebox, .side-box, .metadata, .ambox, .noprint, .catlinks, "
     ".mw-editsection, .mw-jump-link, .mw-empty-elt, .mw-cite-backlink, .authority-control, .toc, #toc, .portalbox"
 )
-_BUSY: Final = frozenset({"maxlag", "ratelimited", "readonly"})
-_FRONT: Final = re.compile(r"---\n(?:[^\n]{0,2000}\n){0,60}?---\n")
-_FRONT_TITLE: Final = re.compile(r"^title:[ \t]*[\"']?([^\n]{1,300}?)[\"']?[ \t]*$", re.MULTILINE)
-_HEADING: Final = re.compile(r"^# +([^\n]{1,300})$", re.MULTILINE)
 
 
 def abstract(page: PageAddress) -> Steps:
     """Read the abstract page of a paper."""
-    number = re.sub("^arxiv[:.]", "", page["id"], flags=re.IGNORECASE)
+    number = page["id"].rpartition(":")[2]
     (feed,) = yield (SiteRequest(url=page.api, params={"id_list": number}, accept="application/atom+xml", kind="text"),)
     root = parse_xml(feed.partition("?>")[2].encode() if feed.startswith("<?xml") else feed.encode())
     if root is None or root.tag != f"{_ATOM}feed":
@@ -115,13 +97,10 @@ def _text_of(element: etree._Element | None, name: str) -> str:
 ARXIV: Final = SiteSpec(
     name="arxiv",
     title="arXiv",
-    hosts=dict.fromkeys(("arxiv.org", "www.arxiv.org", "xxx.lanl.gov", "doi.org", *_MIRRORS), _ARXIV),
+    hosts=dict.fromkeys(("arxiv.org", "www.arxiv.org", "export.arxiv.org"), _ARXIV),
     elsewhere="{origin}/api/query",
     rate=SiteRate(1, 3.0, "https://info.arxiv.org/help/api/tou.html"),
-    routes=(
-        route("/abs/{id}", abstract, id=f"(?i:arxiv:)?{_ID}"),
-        route("doi.org/10.48550/{id}", abstract, id=rf"(?i:arxiv)\.{_ID}"),
-    ),
+    routes=(route("/abs/{id}", abstract, id=f"(?i:arxiv:)?{_ID}"),),
 )
 
 
@@ -129,8 +108,7 @@ def article(page: PageAddress) -> Steps | None:
     """Read an article as it is now; views of something else are read as any page."""
     number = page.query.get("curid", "")
     title = "" if number else (page["title"] or page.query.get("title", "")).replace("_", " ")
-    space, colon, _ = title.partition(":")
-    special = colon and space.strip().lower() in _SPECIAL
+    special = title.lower().startswith("special:")  # its names in other languages cost a request
     if _OTHER_VIEWS & page.query.keys() or special or not (title or number.isdecimal()):
         return None
     return (
@@ -179,12 +157,6 @@ def _refuse_errors(answer: Any) -> None:
         raise NotAvailable(f"the API says {code}: {text(answer, 'error', 'info')}")
 
 
-def refusal(reply: Response) -> str:
-    """Return the reason of a "too busy" response, which has status 200."""
-    code = text(json_or_empty(reply), "error", "code") if b'"error"' in reply.body[:200] else ""
-    return f"the API says {code}" if code in _BUSY else ""
-
-
 _VARIANTS: Final = "(?:zh|sr|kk|ku|uz|tg|iu|shi|gan|crh|sh)(?:-[a-z]{2,8})?"
 _PROJECTS: Final = (
     *("wikipedia", "wiktionary", "wikibooks", "wikinews", "wikiquote", "wikisource", "wikiversity", "wikivoyage"),
@@ -213,40 +185,4 @@ MEDIAWIKI: Final = SiteSpec(
         route("/{variant}/{title}", article, variant=_VARIANTS, title=".{1,500}"),
     ),
     params=("title", "curid"),
-    refusal=refusal,
-)
-
-
-def twin(page: PageAddress) -> Steps | None:
-    """Read the Markdown version of a page, or the index for the front page.
-
-    Not every site is asked for these: that would be one more request per page, mostly without success. They are
-    requested on hosts of services that document them, and on those that the operator lists.
-    """
-    path = page.path.rstrip("/")
-    if "." in path.rpartition("/")[2] or "?" in page.url.target:
-        return None
-    return _twin(page, f"{page.url.origin}{path}.md" if path else f"{page.url.origin}/llms.txt")
-
-
-def _twin(page: PageAddress, address: str) -> Steps:
-    (source,) = yield (SiteRequest(url=address, kind="text", accept="text/markdown, text/plain;q=0.9", api=False),)
-    source = source.lstrip("\ufeff \n")
-    if source[:200].lower().startswith(("<!doctype", "<html", "<head", "<?xml")):
-        raise NotAvailable("the site has no Markdown of this page")
-    front = _FRONT.match(source)
-    title = (front and _FRONT_TITLE.search(front[0])) or _HEADING.search(source, 0, 20_000)
-    return SiteContent(
-        title=title[1].strip() if title else "",
-        parts=(markdown(source[front.end() :] if front else source, base=page.url.request_text),),
-    )
-
-
-MARKDOWN_TWINS: Final = SiteSpec(
-    name="markdown",
-    title="Markdown version",
-    hosts={"*.gitbook.io": "", "*.mintlify.app": ""},
-    elsewhere="{origin}",
-    rate=SiteRate(60, 60.0, "https://llmstxt.org"),
-    routes=(route("/{path}", twin, path=".*"),),
 )

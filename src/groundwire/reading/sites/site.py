@@ -15,7 +15,6 @@ from urllib.parse import parse_qsl, quote, unquote
 
 from groundwire.reading.sites.parts import SitePart
 from groundwire.safety.urls import WebUrl
-from groundwire.transport import Response
 
 __all__ = [
     "FormatChanged",
@@ -195,10 +194,6 @@ class SiteSpec:
     """The parameters of a query that say which page it is. All others only change how the web page shows it."""
     view: str = ""
     """A regular expression for the end of a path that only says how the web page shows what is before it."""
-    refusal: Callable[[Response], str] = lambda reply: ""
-    """Says why an answer is a refusal for too many requests, whatever its status; empty when it is none."""
-    pause: Callable[[Response], float] = lambda reply: 0.0
-    """Returns the seconds for which a successful response asks to pause."""
 
     def steps(self, url: WebUrl, api: str) -> Steps | None:
         """Return how a page is read; None when it is of no kind that is known here."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import re
 from typing import Any, Final
-from urllib.parse import parse_qsl
 
 from groundwire.reading.sites.parts import SitePart, facts, heading, plain, say
 from groundwire.reading.sites.site import (
@@ -36,8 +35,7 @@ _STRETCH: Final = 60_000  # milliseconds of a transcript in one paragraph
 
 def watch(page: PageAddress) -> Steps | None:
     """Read the page of a video."""
-    linked = dict(parse_qsl(page.query.get("u", "").partition("?")[2]))  # in a link of YouTube's own
-    number = page["id"] or page.query.get("v", "").strip() or linked.get("v", "")
+    number = page["id"] or page.query.get("v", "").strip()
     return _video(page, number) if re.fullmatch(_VIDEO, number) else None
 
 
@@ -142,9 +140,7 @@ def _time(seconds: object) -> str:
     return f"{hours}:{minutes:02}:{seconds_part:02}" if hours else f"{minutes}:{seconds_part:02}"
 
 
-_HOSTS: Final = (
-    *("youtube.com", "*.youtube.com", "youtube-nocookie.com", "www.youtube-nocookie.com", "youtu.be", "yt.be"),
-)
+_HOSTS: Final = ("youtube.com", "*.youtube.com", "youtube-nocookie.com", "www.youtube-nocookie.com", "youtu.be")
 YOUTUBE: Final = SiteSpec(
     name="youtube",
     title="YouTube",
@@ -152,10 +148,9 @@ YOUTUBE: Final = SiteSpec(
     elsewhere="{origin}",
     rate=SiteRate(60, 60.0, "https://oembed.com"),
     routes=(
-        route("/{kind}", watch, kind="watch|attribution_link"),
+        route("/watch", watch),
         route("/{kind}/{id}", watch, kind="watch|shorts|live|embed|v|e", id=_VIDEO),
         route("youtu.be/{id}", watch, id=_VIDEO),
-        route("yt.be/{id}", watch, id=_VIDEO),
     ),
-    params=("v", "u"),
+    params=("v",),
 )
