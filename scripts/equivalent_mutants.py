@@ -739,14 +739,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             "for number in range(0, len(elements)):",
         )
     ),
-    *(
-        ("src/groundwire/citations/text_fragments.py", "_link", line, "a passage has a source, a start and an end")
-        for line in (
-            "page = pages_by_number.get(finding.source or 1)",
-            "page = pages_by_number.get(finding.source or (-1))",
-            "if page is None or page.content is None or finding.passage_start is None and finding.passage_end is None:",
-        )
-    ),
     (
         "src/groundwire/reading/passages/bm25.py",
         "_spans",
