@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from components.answers import answer_of, bytewise, check_that_events_tell_the_answer, events_of
+from components.answers import answer_in, answer_of, bytewise
 from components.streaming import streamed
 from groundwire.errors import InvalidRequest, UnexpectedResponse
-from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, HostedCall, read_answer, stream_answer
+from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, HostedCall, read_answer
 from groundwire.hosted.answers.answer_builder import ByteSpans
 from groundwire.hosted.answers.types import clean_url
 from groundwire.hosted.answers.upstream_errors import outcome_of
@@ -105,9 +105,8 @@ def test_mistral_tells_queries_and_references_in_the_order_of_its_chunks() -> No
 @pytest.mark.req("B7")
 def test_a_stream_of_mistral_gives_the_same_as_its_whole_body() -> None:
     data = streamed("mistral", MISTRAL, 3)
-    events = events_of("mistral", [data])
-    check_that_events_tell_the_answer(events)
-    assert events == events_of("mistral", bytewise(data))
+    answer = answer_in("mistral", [data])
+    assert answer == answer_in("mistral", bytewise(data))
     made, whole = answer_of("mistral", data), read_answer("mistral", MISTRAL)
     assert (made.text, made.citations, made.queries, made.usage) == (
         whole.text,
@@ -135,9 +134,7 @@ def test_bedrock_streams_and_tells_the_same() -> None:
     [cited] = whole.citations
     assert (cited.start, cited.end, cited.covers, cited.cited_text) == (6, 11, "block", "4.0.6 is")
     data = streamed("bedrock", CONVERSE, 1)
-    events = events_of("bedrock", bytewise(data))
-    check_that_events_tell_the_answer(events)
-    assert answer_of("bedrock", data) == whole
+    assert answer_in("bedrock", bytewise(data)) == answer_of("bedrock", data) == whole
 
 
 def test_bedrocks_exceptions_are_errors() -> None:
@@ -584,7 +581,7 @@ def test_the_last_event_of_a_response_may_tell_more() -> None:
         {"type": "response.completed", "response": whole},
     ]
     data = b"".join(b"data: " + json.dumps(event).encode() + b"\n\n" for event in events)
-    check_that_events_tell_the_answer(events_of("openai_responses", [data]))
+    answer_in("openai_responses", [data])
     assert answer_of("openai_responses", data) == read_answer("openai_responses", whole)
 
 
@@ -602,7 +599,7 @@ def test_gemini_may_stream_one_list() -> None:
     ]
     data = json.dumps(pieces).encode()
     assert read_answer("gemini", data).text == "Hello you"
-    check_that_events_tell_the_answer(events_of("gemini", bytewise(data)))
+    answer_in("gemini", bytewise(data))
     assert answer_of("gemini", data) == read_answer("gemini", data)
 
 
@@ -628,15 +625,6 @@ def test_gemini_may_repeat_its_sources_while_it_streams() -> None:
             (URL, 0, 3),
             ("https://b.example/", 4, 7),
         ]
-
-
-async def test_a_stream_can_be_iterated() -> None:
-    async def pieces() -> Any:
-        for piece in bytewise(streamed("mistral", MISTRAL, 1)):
-            yield piece
-
-    events = [event async for event in stream_answer("mistral", pieces())]
-    assert events == events_of("mistral", [streamed("mistral", MISTRAL, 1)])
 
 
 def test_codes_that_nobody_knows_are_judged_by_the_status() -> None:

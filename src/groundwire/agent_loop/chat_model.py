@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest, ProviderError
-from groundwire.hosted.answers import AnswerApi, AnswerEvent, AnswerStream, HostedAnswer, TextAdded
+from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer
 from groundwire.hosted.answers.types import parsed
 from groundwire.tools.definitions import CITING, UNTRUSTED
 from groundwire.transport import Response
@@ -84,12 +84,11 @@ class ChatModel:
         answer = AnswerStream(cast("AnswerApi", self.api))
         has_text = False
 
-        def tell(events: list[AnswerEvent]) -> None:
+        def tell(pieces: list[str]) -> None:
             nonlocal has_text
-            for event in events:
-                if isinstance(event, TextAdded) and event.text:
-                    has_text = True
-                    on_text(event.text)
+            for piece in pieces:
+                has_text = True
+                on_text(piece)
 
         reply = await self._send(body, lambda data: tell(answer.feed(data)))
         if reply.status != 200:
