@@ -9,8 +9,9 @@ import re
 import sys
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import Final
 
 from groundwire.models import Excerpt, Match
@@ -29,6 +30,7 @@ __all__ = [
     "excerpt_text",
     "find_all",
     "mark_of",
+    "most_that_fit",
     "spans_around",
     "wants_links",
 ]
@@ -68,8 +70,7 @@ class Chosen:
 def choose(document: Outline, ranked: Sequence[Ranked], room: TextBudget, *, links: bool = False) -> Chosen:
     """Return the best passages in page order, without repetitions.
 
-    They are taken in order of score until one does not fit; of that one, the part around its match is used. Whatever
-    fits in a smaller budget is therefore in a larger one, too.
+    They are taken in order of score as long as all fit; of the next one, the part around its match is used.
 
     Args:
         document: The page.
@@ -77,60 +78,54 @@ def choose(document: Outline, ranked: Sequence[Ranked], room: TextBudget, *, lin
         room: The budget, including markers.
         links: Whether links keep their targets.
     """
-    best = sorted(ranked, key=lambda row: (-row.score, row.number))
-    picks, term_sets, heads = dict[int, Ranked](), set[frozenset[str]](), set[str]()
-    remaining, named, owed = room, False, ""  # `owed` is the size of the headings in the markers
-    part: ExcerptSpan | None = None
-    for row in best:
-        if row.score < _MIN_SCORE_SHARE * best[0].score:
-            break
-        if row.terms in term_sets:
-            continue
-        start, end = row.passage.start, row.passage.end
-        piece, cost = wrapped(document, start, end), f"{excerpt_text(document, start, end, links=links)}\n\n"
-        beside = (picks.get(row.number - 1), picks.get(row.number + 1))
-        if not any(other is not None and other.passage.path == row.passage.path for other in beside):
-            cost += _mark(start) + "\n" + piece.after + ("" if piece.before in heads else piece.before)
-            heading = f"-{end} {_heading(document, end)}"
-            cost, owed = (cost + heading, owed) if named else (cost, owed + heading)
-        if not remaining.holds(cost):
-            part = _around_match(document, row, remaining.less(_mark(start) + "\n\n"), heads, links=links)
-            break
-        picks[row.number] = row
-        term_sets.add(row.terms)
-        heads.add(_table_after(document, start, end))
-        remaining = remaining.less(cost)
-        if not named and _spent(room, remaining) > _MIN_TOKENS_WITH_HEADINGS and remaining.holds(owed):
-            remaining, named = remaining.less(owed), True
-    while picks or part:
-        spans = _joined(picks[number] for number in sorted(picks))
+    best = _distinct(sorted(ranked, key=lambda row: (-row.score, row.number)))
+    limit = room.characters // _CHARACTERS_PER_TOKEN if room.tokens is None else room.tokens
+    headed = limit > _MIN_TOKENS_WITH_HEADINGS
+
+    def shown(count: int, part: ExcerptSpan | None = None, *, headed: bool = headed) -> Chosen:
+        spans = _joined(sorted(best[:count], key=lambda row: row.number))
         spans = sorted([*spans, part] if part else spans, key=lambda span: span.start)
-        for headed in (True, False):
-            chosen = assemble(document, spans, links=links, headed=headed)
-            if room.holds(chosen.content):
-                return chosen
-        if part is None:  # what joins the passages takes more than was counted
-            worst = sorted(picks, key=lambda number: (picks[number].score, -number))[: 1 + len(picks) // 50]
-            row = [picks.pop(number) for number in worst][-1]
-            remaining = room.less(
-                assemble(document, _joined(map(picks.__getitem__, sorted(picks))), links=links, headed=False).content
+        return assemble(document, spans, links=links, headed=headed)
+
+    count = most_that_fit(len(best), lambda size: room.holds(shown(size).content))
+    part = None
+    if count < len(best):
+        row = best[count]
+        start, end = row.passage.start, row.passage.end
+        mark = mark_of(document, start, end) if headed else _mark(start)
+        remaining = room.less(f"{shown(count).content}\n\n{mark}\n".lstrip())
+        for parts in range(_PARTS, 0, -1):  # what is cut may take more than was counted
+            less = remaining.limited(
+                remaining.characters * parts // _PARTS, remaining.tokens and remaining.tokens * parts // _PARTS
             )
-            part = _around_match(document, row, remaining.less(_mark(row.passage.start) + "\n\n\n"), (), links=links)
+            part = _around_match(document, row, less, links=links)
+            if part is None or room.holds(shown(count, part).content):
+                break
         else:
             part = None
-    for parts in range(_PARTS - 1, 0, -1):  # what is cut may take more than was counted
-        less = room.limited(room.characters * parts // _PARTS, room.tokens and room.tokens * parts // _PARTS)
-        if part := _around_match(document, best[0], less.less(_mark(best[0].passage.start) + "\n"), (), links=links):
-            chosen = assemble(document, [part], links=links, headed=False)
-            if room.holds(chosen.content):
-                return chosen
-    return _bare(document, best[0], room, links=links)
+    if not count and part is None:
+        return _bare(document, best[0], room, links=links)
+    with_headings = shown(count, part, headed=True)
+    return with_headings if room.holds(with_headings.content) else shown(count, part, headed=False)
 
 
-def _spent(room: TextBudget, remaining: TextBudget) -> int:
-    if room.tokens is None or remaining.tokens is None:
-        return (room.characters - remaining.characters) // _CHARACTERS_PER_TOKEN
-    return room.tokens - remaining.tokens
+def _distinct(rows: Sequence[Ranked]) -> list[Ranked]:
+    """Return the passages that are worth their space, without those that have the words of a better one."""
+    by_terms: dict[frozenset[str], Ranked] = {}
+    for row in takewhile(lambda row: row.score >= _MIN_SCORE_SHARE * rows[0].score, rows):
+        by_terms.setdefault(row.terms, row)
+    return list(by_terms.values())
+
+
+def most_that_fit(limit: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number up to a limit for which something fits, looked for by doubling and halving."""
+    low, high = 0, min(limit, 1)
+    while high > low and fits(high):
+        low, high = high, min(limit, 2 * high)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
 
 
 def wants_links(query: str) -> bool:
@@ -153,16 +148,13 @@ def excerpt_text(document: Outline, start: int, end: int, *, links: bool = False
     return LINK.sub(r"\1", text)
 
 
-def _around_match(
-    document: Outline, row: Ranked, room: TextBudget, heads: Collection[str], *, links: bool
-) -> ExcerptSpan | None:
+def _around_match(document: Outline, row: Ranked, room: TextBudget, *, links: bool) -> ExcerptSpan | None:
     """Return the part of a passage around its match that fits, in whole words, links, cells or code lines.
 
     Args:
         document: The page.
         row: The passage.
         room: The budget without the marker.
-        heads: The table headers that are shown already.
         links: Whether links keep their targets.
     """
     atoms = _atoms(document, row)
@@ -173,7 +165,7 @@ def _around_match(
     while True:
         span = ExcerptSpan(atoms[first][0], atoms[last][1], row.score)
         piece, text = wrapped(document, span.start, span.end), excerpt_text(document, span.start, span.end, links=links)
-        if not room.holds(("" if piece.before in heads else piece.before) + text + piece.after):
+        if not room.holds(piece.before + text + piece.after):
             return largest
         largest = span
         if first == 0 and last == len(atoms) - 1:

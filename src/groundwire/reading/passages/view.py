@@ -17,6 +17,7 @@ from groundwire.reading.passages.excerpts import (
     choose,
     excerpt_of,
     find_all,
+    most_that_fit,
     spans_around,
     wants_links,
 )
@@ -293,14 +294,12 @@ class _ViewMaker:
 
     def _fitting(self, matches: list[Match], room: TextBudget) -> list[Match]:
         """Return as many of the first matches as fit with their context."""
-        low, high = 0, min(len(matches), 1)
-        while high > low and room.holds(assemble(self._document, spans_around(self._document, matches[:high])).content):
-            low, high = high, min(len(matches), 2 * high)
-        while high - low > 1:
-            middle = (low + high) // 2
-            fits = room.holds(assemble(self._document, spans_around(self._document, matches[:middle])).content)
-            low, high = (middle, high) if fits else (low, middle)
-        return matches[:low]
+        document = self._document
+
+        def fits(size: int) -> bool:
+            return room.holds(assemble(document, spans_around(document, matches[:size])).content)
+
+        return matches[: most_that_fit(len(matches), fits)]
 
     def _beginning(self, *warnings: str, match_count: int | None = None) -> Page:
         """Return the beginning of the page, if nothing was found; in a small budget as an excerpt."""
