@@ -1149,7 +1149,7 @@ class TestViews:
 def test_a_part_of_code_is_whole_lines_also_at_its_beginning() -> None:
     text = f"```\nferry one two\nthree four five\n```\n\n{BLANK}"
     ranked = rank(Outline(text), "ferry")
-    found = [choose(Outline(text), ranked, TextBudget(characters=size)).content for size in (24, 27, 42, 43)]
+    found = [choose(Outline(text), ranked, TextBudget(characters=size)).content for size in (25, 27, 41, 42)]
     line = "```\nferry one two\n```"
     assert found == [line, f"[@4]\n{line}", f"[@4-17]\n{line}", "[@0]\n```\nferry one two\nthree four five\n```"]
 
