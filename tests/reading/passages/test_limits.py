@@ -710,16 +710,6 @@ class TestExcerpts:
             ("-", "\u2013"),
         )
         assert [bool(find_all(text, wanted)) for wanted, text in rows] == [True] * len(rows)
-        assert find_all("\u1e01b", "cb") == []
-
-    def test_a_match_is_whole_characters_of_the_page(self) -> None:
-        text = "\u00ad\u00df a\u0301\u0302\ufb03x"
-        found = {
-            wanted: [text[one.start : one.end] for one in find_all(text, wanted)] for wanted in ("s", "a", "f", "i")
-        }
-        assert found == {"s": ["\u00df"] * 2, "a": ["a\u0301\u0302"], "f": ["\ufb03"] * 2, "i": ["\ufb03"]}
-        assert find_all(text, "x", 6)[0].start == len(text) - 1
-        assert find_all(text, "\u0301") == []
 
     @pytest.mark.parametrize(
         ("query", "wanted"),

@@ -6,12 +6,11 @@ Literal search ignores case, white space, quotation marks and emphasis.
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import islice, takewhile
 from typing import Final
 
 from groundwire.models import Excerpt, Match
@@ -286,26 +285,19 @@ _FOLDED: Final[Mapping[str, str]] = {
     **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bb\u02bc\u00b4", "'"),
     **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
-    **dict.fromkeys("\u00ad\u0640\u200b\u200c\u200d\u2060\ufeff", ""),  # soft hyphen, tatweel, no width
-    "\u2044": "/", "\u0131": "i", "\u00f8": "o", "\u0142": "l", "\u0111": "d", "\u00f0": "d", "\u0127": "h",
-    "\u00e6": "ae", "\u0153": "oe", "\u0649": "\u064a", "\u0629": "\u0647",
-}  # fmt: skip
-"""Forms of a character that have no decomposition."""
-_MARKS: Final = re.compile(  # accents, points of Hebrew and Arabic, nuktas; not the marks that make other letters
-    "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u093c\u09bc\u0a3c]"
-)
+}
+_ACCENTS: Final = re.compile("[\u0300-\u036f]")
 # Every repetition is bounded, except for white space: nothing else can match it, so there is no backtracking.
 _GAP: Final = r"[*_~`\]]{0,6}(?:\([^()\s]{0,2000}\))?[*_~`]{0,6}\s+(?:>[ \t]{0,4}){0,12}[*_~`\[]{0,6}"
 _PUNCTUATION: Final = re.compile(r"[!-/:-@\[-`{-~]")
-_NO_VOICED_MARK: Final = "(?![\u3099\u309a])"  # not the beginning of a voiced kana, which is folded to two characters
 _EDGE: Final = re.compile(r"\s")
 
 
 def find_all(text: str, phrase: str, start: int = 0) -> list[Match]:
     """Return the positions of a text from `start` on, without overlaps and at most 10,000.
 
-    Case, accents, forms of a character (ligatures, width, digits of other scripts), white space, typographic quotation
-    marks and dashes are ignored, as are emphasis, code and links that begin or end between two words.
+    Case, accents, width, white space, typographic quotation marks and dashes are ignored, as are emphasis, code and
+    links that begin or end between two words.
 
     Args:
         text: The page's Markdown.
@@ -316,43 +308,17 @@ def find_all(text: str, phrase: str, start: int = 0) -> list[Match]:
     words = "".join(map(_folded, unicodedata.normalize("NFC", phrase))).split()
     if not words:
         return []
-    pattern = re.compile(_GAP.join(_PUNCTUATION.sub(r"\\\\?\\\g<0>", word) for word in words) + _NO_VOICED_MARK)
-    uneven = re.escape("".join(chr(code) for code, folded in table.items() if len(folded) != 1))
-    places, offset = [(-1, -1, 0)], 0  # where a character ends that is not folded to one, on the page and folded
-    for match in re.finditer(f"[{uneven}]", text) if uneven else ():
-        size = len(table[ord(match[0])])
-        places.append((match.end() + offset + size - 1, match.end(), size))
-        offset += size - 1
-    matches: list[Match] = []
-    for match in pattern.finditer(text.translate(table), len(text[:start].translate(table))):
-        begin, end = _unfolded(places, match.start()), _unfolded(places, match.end() - 1) + 1
-        while end < len(text) and table.get(ord(text[end])) == "":  # the marks of the last letter
-            end += 1
-        matches.append(Match(start=begin, end=end))
-        if len(matches) >= _MAX_MATCHES:
-            break
-    return matches
-
-
-def _unfolded(places: Sequence[tuple[int, int, int]], at: int) -> int:
-    """Return the position on the page of a character of the folded page."""
-    number = bisect_right(places, (at, sys.maxsize))
-    if number < len(places) and at >= places[number][0] - places[number][2]:
-        return places[number][1] - 1
-    folded, end, _ = places[number - 1]
-    return at - folded + end
+    pattern = re.compile(_GAP.join(_PUNCTUATION.sub(r"\\\\?\\\g<0>", word) for word in words))
+    matches = islice(pattern.finditer(text.translate(table), start), _MAX_MATCHES)
+    return [Match(start=match.start(), end=match.end()) for match in matches]
 
 
 def _folded(character: str) -> str:
-    """Normalize accent, case, width and form of a character, which may become several or none."""
-    if character.isascii():
-        return character.lower()
-    if "\uac00" <= character <= "\ud7a3":  # its letters are no forms of it
+    """Normalize accent, case, width and form of a character, if one character is left."""
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", character)).casefold()
+    if len(plain) != 1:
         return character
-    if unicodedata.category(character) == "Nd":
-        return str(unicodedata.decimal(character))
-    plain = _MARKS.sub("", unicodedata.normalize("NFKD", character)).casefold()
-    return "".join(_FOLDED.get(letter, letter) for letter in plain) if not plain.isspace() else " "
+    return " " if plain.isspace() else _FOLDED.get(plain, plain)
 
 
 def spans_around(document: Outline, matches: Sequence[Match]) -> list[ExcerptSpan]:
