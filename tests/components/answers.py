@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer
+from groundwire.hosted.answers import AnswerStream, HostedAnswer
 
 __all__ = ["answer_in", "answer_of", "bytewise"]
 
 
-def answer_in(api: AnswerApi, pieces: Iterable[bytes], status: int = 200) -> HostedAnswer:
+def answer_in(api: str, pieces: Iterable[bytes], status: int = 200) -> HostedAnswer:
     """Return the answer of a stream that is fed in chunks; what it returns meanwhile is the whole text."""
     stream = AnswerStream(api, status=status)
     shown = [text for piece in pieces for text in stream.feed(piece)] + stream.close()
@@ -22,6 +22,6 @@ def bytewise(data: bytes) -> Iterator[bytes]:
     return (data[at : at + 1] for at in range(len(data)))
 
 
-def answer_of(api: AnswerApi, data: bytes, status: int = 200) -> HostedAnswer:
+def answer_of(api: str, data: bytes, status: int = 200) -> HostedAnswer:
     """Return the answer of a whole stream."""
     return answer_in(api, [data], status)

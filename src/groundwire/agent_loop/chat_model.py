@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest, ProviderError
-from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer
+from groundwire.hosted.answers import AnswerStream, HostedAnswer
 from groundwire.hosted.answers.types import parsed
 from groundwire.tools.definitions import CITING, UNTRUSTED
 from groundwire.transport import Response
@@ -81,7 +81,7 @@ class ChatModel:
         Raises:
             ProviderError: the model cannot be reached, refuses, or ends the response before its first text.
         """
-        answer = AnswerStream(cast("AnswerApi", self.api))
+        answer = AnswerStream(self.api)
         has_text = False
 
         def tell(pieces: list[str]) -> None:

@@ -6,7 +6,7 @@ links, and `audit` checks citations against domain lists.
 
 from __future__ import annotations
 
-from groundwire.hosted.answers.read_answer import AnswerApi, read_answer
+from groundwire.hosted.answers.read_answer import read_answer
 from groundwire.hosted.answers.source_audit import Audit, audit, resolve_redirects
 from groundwire.hosted.answers.stream import AnswerStream
 from groundwire.hosted.answers.types import (
@@ -19,7 +19,6 @@ from groundwire.hosted.answers.types import (
 )
 
 __all__ = [
-    "AnswerApi",
     "AnswerStream",
     "Audit",
     "HostedAnswer",

@@ -8,7 +8,7 @@ from typing import Any
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader
 from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
-from groundwire.hosted.answers.read_answer import AnswerApi, check_api, not_an_answer, read_into, stream_reader
+from groundwire.hosted.answers.read_answer import check_api, not_an_answer, read_into, stream_reader
 from groundwire.hosted.answers.types import HostedAnswer, parsed
 from groundwire.hosted.answers.upstream_errors import error_of
 
@@ -35,7 +35,7 @@ class AnswerStream:
         InvalidRequest: the API is unknown.
     """
 
-    def __init__(self, api: AnswerApi, *, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(self, api: str, *, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
         self._builder = AnswerBuilder(check_api(api))
         self._status = status
         self._headers = headers
