@@ -201,8 +201,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 '"original_length": max(page.original_length or (-1), len(page.content)),',
                 "a length is at least 0",
             ),
-            ("_ViewMaker._fitting", "low, high = (-1), min(len(matches), 1)", "no match takes no room"),
-            ("_ViewMaker._fitting", "low, high = high, min(len(matches), 3 * high)", _WORK),
         )
     ),
     *(
@@ -781,12 +779,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "_ViewMaker.piece",
         "following = cursor_at(document, cut.end) if cut.end <= end and document.text[cut.end :].strip() else None",
         "nothing follows the end",
-    ),
-    (
-        "src/groundwire/reading/passages/view.py",
-        "_ViewMaker._fitting",
-        "low, high = 0, min(len(matches), 2)",
-        "halving finds the same number",
     ),
     (
         "src/groundwire/routing/health.py",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -284,45 +284,6 @@ class TestScores:
         unasked = rank(Outline("Text."), "?!")[0]
         assert (unasked.score, unasked.focus, unasked.terms) == (0.0, 0, frozenset())
         assert rank(Outline(""), "ferry") == []
-
-    @pytest.mark.parametrize("given", [["x"] * 9, None, {"a": 1}, [math.inf] * 9, [1.0] * 8])
-    def test_what_a_ranker_may_not_return_is_said(self, given: Any) -> None:
-        with pytest.raises(InvalidRequest, match="did not give 5 finite scores"):
-            rank(
-                Outline("\n\n".join(f"The ferry {number} leaves the old harbor now." for number in range(9))),
-                "ferry",
-                lambda query, texts: given,
-            )
-
-    def test_a_ranker_is_no_coroutine_function(self) -> None:
-        async def ranker(query: str, texts: Sequence[str]) -> list[float]:
-            return [1.0]
-
-        with pytest.raises(InvalidRequest, match="is a coroutine function"):
-            rank(Outline("The ferry leaves."), "ferry", cast("Any", ranker))
-
-    @pytest.mark.parametrize("scores", [(1e308, 1e308), (-1e308, 1e308), (1e9, 1e9 + 1), (-5.0, -5.0)])
-    def test_scores_of_any_size_order_the_passages(self, scores: tuple[float, float]) -> None:
-        text = "The ferry leaves the old harbor at noon.\n\nThe ferry returns to the old harbor at dusk."
-        found = rank(Outline(text), "ferry", lambda query, texts: [scores["dusk" in one] for one in texts])
-        assert min(row.score for row in found) > 0
-        assert (found[0].score < found[1].score) is (scores[0] < scores[1])
-
-    def test_a_ranker_scores_the_500_best_and_no_others(self) -> None:
-        asked: list[Sequence[str]] = []
-
-        def ranker(query: str, texts: Sequence[str]) -> list[float]:
-            asked.append(texts)
-            return [float(at) for at in range(len(texts))]
-
-        rows = [f"ferry number {at} {BLANK}" for at in range(501)]
-        found = rank(Outline("\n\n".join(rows)), "ferry", ranker)
-        assert len(asked[0]) == 500
-        assert [row.score for row in found].count(0.0) == 1
-        assert sorted(row.score for row in found)[1] == pytest.approx(1e-9)
-        assert max(row.score for row in found) == pytest.approx(1)
-        with pytest.raises(InvalidRequest, match="did not give 500 finite scores"):
-            rank(Outline("\n\n".join(rows)), "ferry", lambda query, texts: [1.0] * 499)
 
 
 class TestOutline:
@@ -1115,7 +1076,6 @@ class TestViews:
         with pytest.raises(InvalidRequest, match="the page has no sections"):
             unpack_view(*view_in_worker(*packed))
         assert pack_view(page, check_ask(default_length=2_000, max_tokens=9, count_tokens=len)) is None
-        assert pack_view(page, check_ask(default_length=2_000, query="a", ranker=lambda query, texts: [])) is None
         assert pack_view(page, check_ask(default_length=2_000, around=lambda page: "")) is None
 
     @pytest.mark.parametrize(

@@ -23,11 +23,11 @@ from groundwire.reading.passages.excerpts import (
 )
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.pagination import MAX_FIND, Place, cursor_at, cut_piece, resolve
-from groundwire.reading.passages.reranking import Ranker, rank
+from groundwire.reading.passages.reranking import EmbeddingRanker, rank
 from groundwire.reading.passages.terms import readable_run
 from groundwire.reading.passages.token_budget import CountTokens, TextBudget
 
-__all__ = ["Around", "Ask", "CountTokens", "Ranker", "check_ask", "pack_view", "unpack_view", "view", "view_in_worker"]
+__all__ = ["Around", "Ask", "CountTokens", "check_ask", "pack_view", "unpack_view", "view", "view_in_worker"]
 
 Around = Callable[[Page], str]
 """Returns the text around a page's content in the result, whose tokens count; takes the page without content."""
@@ -57,8 +57,8 @@ class Ask:
     """The text whose literal matches are returned."""
     around: Around | None = field(default=None)
     """Returns the text around the content in the result; its tokens count."""
-    ranker: Ranker | None = field(default=None)
-    """Ranks passages instead of the default."""
+    ranker: EmbeddingRanker | None = None
+    """Compares passages by meaning, too."""
 
 
 def check_ask(
@@ -71,7 +71,7 @@ def check_ask(
     default_length: int,
     count_tokens: CountTokens | None = None,
     around: Around | None = None,
-    ranker: Ranker | None = None,
+    ranker: EmbeddingRanker | None = None,
 ) -> Ask:
     """Validate the requested part of a page.
 
@@ -84,7 +84,7 @@ def check_ask(
         default_length: The default limit in characters; for excerpts, 4,000 at most.
         count_tokens: Counts tokens exactly; by default an upper bound is used.
         around: Returns the text around the content.
-        ranker: Ranks passages for `query`; by default BM25.
+        ranker: Compares passages by meaning, too.
 
     Raises:
         InvalidRequest: an argument is invalid, or two exclude each other.
