@@ -30,16 +30,14 @@ import math
 import re
 import statistics
 import sys
-import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from groundwire import Settings, Web
-from groundwire.reading.passages.reranking import EmbeddingRanker
 from groundwire.reading.passages.token_budget import TextBudget, load_token_bound
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.server import EmulatedServer, ServerThread
@@ -119,24 +117,6 @@ class StoredPages(EmulatedServer):
         return EmulatedResponse(body=gzip.decompress(path.read_bytes()), content_type="text/html")
 
 
-class RememberingRanker(EmbeddingRanker):
-    """Compares the texts of a page once for all budgets."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.seconds: list[float] = []
-        """CPU time per question."""
-        self._last: tuple[str, tuple[str, ...], list[float]] = ("", (), [])
-
-    def __call__(self, query: str, texts: Sequence[str]) -> list[float]:
-        if self._last[:2] != (query, tuple(texts)):
-            begun = time.thread_time()
-            scores = super().__call__(query, texts)
-            self.seconds.append(time.thread_time() - begun)
-            self._last = (query, tuple(texts), scores)
-        return self._last[2]
-
-
 async def ask(folder: Path, rows: list[Question], budgets: list[int], *, ranker: str, missed: bool) -> int:
     bound, above = load_token_bound(), 0
     found: dict[str, Counter[int]] = {name: Counter() for name in ("query", "BM25", "first tokens")}
@@ -146,11 +126,15 @@ async def ask(folder: Path, rows: list[Question], budgets: list[int], *, ranker:
     thread.start()
     thread.serve([server])
     settings = Settings.model_validate(
-        {"storage": {"url": "memory://"}, "archive": {"enabled": False}, "policy": {"allowed_origins": (server.url,)}}
+        {
+            "storage": {"url": "memory://"},
+            "archive": {"enabled": False},
+            "policy": {"allowed_origins": (server.url,)},
+            "read": {"ranker": ranker},
+        }
     )
     try:
-        by_meaning = RememberingRanker() if ranker == "embeddings" else None
-        async with Web(settings, ranker=by_meaning) as web:
+        async with Web(settings) as web:
             tool = open_page_tool(web)
             for row in rows:
                 url = f"{server.url}/{row.page}"
@@ -185,8 +169,6 @@ async def ask(folder: Path, rows: list[Question], budgets: list[int], *, ranker:
     for tokens, around in frames.items():
         print(f"frame within {tokens:,}: {statistics.median(around):.0f} tokens in the median, at most {max(around)}")
     print(f"above the budget: {above} of {count * len(budgets)}")
-    if by_meaning is not None:
-        print(f"comparing by meaning: {statistics.median(by_meaning.seconds):.2f} s of CPU a question in the median")
     return int(above > 0)
 
 

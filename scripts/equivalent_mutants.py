@@ -201,8 +201,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 '"original_length": max(page.original_length or (-1), len(page.content)),',
                 "a length is at least 0",
             ),
-            ("_ViewMaker._fitting", "low, high = (-1), min(len(matches), 1)", "no match takes no room"),
-            ("_ViewMaker._fitting", "low, high = high, min(len(matches), 3 * high)", _WORK),
         )
     ),
     *(
@@ -739,14 +737,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             "for number in range(0, len(elements)):",
         )
     ),
-    *(
-        ("src/groundwire/citations/text_fragments.py", "_link", line, "a passage has a source, a start and an end")
-        for line in (
-            "page = pages_by_number.get(finding.source or 1)",
-            "page = pages_by_number.get(finding.source or (-1))",
-            "if page is None or page.content is None or finding.passage_start is None and finding.passage_end is None:",
-        )
-    ),
     (
         "src/groundwire/reading/passages/bm25.py",
         "_spans",
@@ -789,12 +779,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         "_ViewMaker.piece",
         "following = cursor_at(document, cut.end) if cut.end <= end and document.text[cut.end :].strip() else None",
         "nothing follows the end",
-    ),
-    (
-        "src/groundwire/reading/passages/view.py",
-        "_ViewMaker._fitting",
-        "low, high = 0, min(len(matches), 2)",
-        "halving finds the same number",
     ),
     (
         "src/groundwire/routing/health.py",

@@ -94,7 +94,6 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
         ("tests/citations/test_link_filter.py", "tests/citations/test_exfiltration.py", "tests/test_exfiltration.py"),
     ),
     ("citations/segmentation", _VERIFICATION),
-    ("citations/text_fragments", ("tests/citations/test_fragments.py", "tests/citations/test_report.py")),
     *(
         (f"citations/verify/{module}", _VERIFICATION)
         for module in (

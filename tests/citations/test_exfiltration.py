@@ -18,7 +18,7 @@ pytestmark = pytest.mark.req("B24")
 
 EVIL, KNOWN = "https://evil.example/?q=secret", "https://a.example/pic.png"
 SOURCES = [Source(citation_id=1, title="Ships", url=KNOWN)]
-CHANNELS: list[ChannelName] = ["markdown", "html", "telegram_markdown_v2", "telegram_html", "slack"]
+CHANNELS: list[ChannelName] = ["markdown", "html", "telegram_markdown_v2", "telegram_html"]
 RENDERER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 LOADING = {"src", "srcset", "poster", "background", "data", "href", "style", "action", "content"}
 ATTACKS = [

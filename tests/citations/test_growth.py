@@ -57,9 +57,9 @@ def repeated(unit: str, size: int) -> str:
         lambda text: verify_answer('On 5 May 2020 the big ship A said "b c d e" [1].', [page(text)]),
         find_marks,
         lambda text: render_answer(text, SOURCES, "markdown"),
-        lambda text: render_answer(text, SOURCES, "slack"),
+        lambda text: render_answer(text, SOURCES, "telegram_html"),
     ],
-    ids=["answer", "page", "marks", "markdown", "slack"],
+    ids=["answer", "page", "marks", "markdown", "telegram"],
 )
 def test_work_grows_with_the_length(work: object, unit: str, size: int) -> None:
     assert callable(work)

@@ -8,14 +8,13 @@ import json
 import re
 from pathlib import Path
 from typing import Any, get_args
-from urllib.parse import unquote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lxml import html as parser
 
-from groundwire.citations import CHANNELS, ChannelName, finding_links, fragment_link, render_answer, source_links
+from groundwire.citations import CHANNELS, ChannelName, render_answer
 from groundwire.citations.verify import CitedPage, report_html, report_json, report_text, verify_answer
 from groundwire.citations.verify.report import Verdict
 from groundwire.models import Source
@@ -31,60 +30,6 @@ PAGE = CitedPage(number=1, url="https://tower.example/a#top", title="Tower", con
 ANSWER = (
     "The tower is 342 metres tall [1]. It has three floors [1]. <script>alert(1)</script> is known in Rome [7]. Well?"
 )
-
-
-def link(passage: str) -> str:
-    start = CONTENT.index(passage)
-    return fragment_link("https://tower.example/a", CONTENT, start, start + len(passage))
-
-
-@pytest.mark.req("B9")
-@pytest.mark.parametrize(
-    ("passage", "directive"),
-    [
-        ("The **tower** is 324 metres tall.", "The%20tower%20is%20324%20metres%20tall."),
-        ("It has [three floors](https://x.example/a-b).", "It%20has%20three%20floors."),
-        ("# Well-known towers", "Well%2Dknown%20towers"),
-        (
-            "- PULL&BEAR, the shop, sells hats, caps and e-bikes - cheaply.",
-            "PULL%26BEAR%2C%20the%20shop%2C%20sells%20hats%2C%20caps%20and%20e%2Dbikes%20%2D%20cheaply.",
-        ),
-        ("It has a lift.", "%20cheaply.-,It%20has%20a%20lift.,-Elsewhere%20it%20has"),
-    ],
-)
-def test_a_link_leads_to_the_words(passage: str, directive: str) -> None:
-    assert link(passage).endswith(directive)
-    assert link(passage).startswith("https://tower.example/a#:~:text=")
-
-
-def test_a_long_passage_is_given_by_its_ends_and_a_fragment_stays() -> None:
-    content = "One two three four five six seven eight nine ten eleven twelve thirteen.\n\nNext."
-    there = fragment_link("https://t.example/#part", content, 0, len(content) - 7)
-    assert there == "https://t.example/#part:~:text=One%20two%20three%20four,ten%20eleven%20twelve%20thirteen."
-    both = fragment_link("https://t.example/", content, 0, len(content))
-    assert both == "https://t.example/#:~:text=One%20two%20three%20four,Next."
-    assert fragment_link("https://t.example/", "---\n", 0, 4) == "https://t.example/"
-
-
-@given(content=st.text(), cut=st.tuples(st.integers(0, 50), st.integers(0, 50)))
-def test_a_link_is_always_an_address_with_one_directive(content: str, cut: tuple[int, int]) -> None:
-    start, end = sorted(min(place, len(content)) for place in cut)
-    content = content.encode("utf-8", "ignore").decode()
-    address = fragment_link("https://t.example/", content, min(start, len(content)), min(end, len(content)))
-    assert address.isascii()
-    assert address.count(":~:text=") <= 1
-    assert not set(address) & set(' "<>&[]\n')
-    unquote(address, errors="strict")
-
-
-@pytest.mark.req("B9")
-def test_links_of_a_report_go_into_the_rendered_answer() -> None:
-    report = verify_answer("It has three floors [1]. The tower is 342 metres tall [1].", [PAGE])
-    links = source_links(report, [PAGE])
-    assert finding_links(report, [PAGE]) == {0: links[1]}
-    sources = [Source(citation_id=1, title="Tower", url=PAGE.url)]
-    rendered = render_answer("It has three floors [1].", sources, "markdown", links=links)
-    assert "#top:~:text=It%20has%20three%20floors." in rendered.text
 
 
 class TestReport:
@@ -228,7 +173,7 @@ async def test_the_python_of_the_guide_runs(world: World, monkeypatch: pytest.Mo
     names: dict[str, Any] = {}
     await eval(compile(BLOCK, "citations.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
     assert [finding.verdict for finding in names["report"].findings] == ["supported", "not_found"]
-    assert "#:~:text=" in names["shown"]
+    assert "](http" in names["shown"]
     assert "not found" in names["html"]
     await asyncio.to_thread(exec, compile(ASKING, "citations.md", "exec"), names)
     assert names["answer"].report.supported

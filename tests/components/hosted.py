@@ -12,11 +12,11 @@ from typing import Any
 
 from components.exchanges import expectations
 from components.streaming import as_sse
-from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer, read_answer
+from groundwire.hosted.answers import AnswerStream, HostedAnswer, read_answer
 
 __all__ = ["APIS", "FACTS", "HostedRecording", "Score", "facts", "hosted", "read", "wanted"]
 
-APIS: Mapping[str, AnswerApi] = {
+APIS: Mapping[str, str] = {
     "anthropic": "anthropic",
     "bedrock_nova": "bedrock",
     "deepseek": "deepseek",
@@ -48,7 +48,7 @@ class HostedRecording:
 
     name: str
     """Its file, with the folder."""
-    api: AnswerApi
+    api: str
     """The API that gave it."""
     status: int
     """The HTTP status."""

@@ -148,14 +148,10 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     ),
     "citations.rendering.render_answer": Growing(
         lambda text: [
-            module("citations.rendering").render_answer(text, sources(), channel)
-            for channel in ("markdown", "html", "slack")
+            module("citations.rendering").render_answer(text, sources(), channel) for channel in ("markdown", "html")
         ],
         ALL,
         heavy=True,
-    ),
-    "citations.text_fragments.fragment_link": Growing(
-        lambda text: module("citations.text_fragments").fragment_link(URL, text, 0, len(text)), ALL
     ),
     "citations.verify.limits.check_size": Growing(
         refusing(lambda text: module("citations.verify").check_size(text, [page(text)])), (*ALL, "[1-9]")

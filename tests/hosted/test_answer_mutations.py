@@ -12,12 +12,12 @@ from typing import Any
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from components.answers import check_that_events_tell_the_answer, events_of
+from components.answers import answer_in
 from components.data_sets import RECORDINGS
 from components.examples import examples
 from components.hosted import HostedRecording, facts, hosted, read
 from groundwire.errors import UnexpectedResponse
-from groundwire.hosted.answers import Ended, HostedAnswer, audit, read_answer
+from groundwire.hosted.answers import AnswerStream, HostedAnswer, audit, read_answer
 
 ODD: tuple[Any, ...] = (
     None,
@@ -123,10 +123,10 @@ def test_mutated_streams_never_break(seed: int) -> None:
             lines[at] = b"data: " + json.dumps(mutate(json.loads(data), chance)).encode()
         else:
             lines[at : at + 1] = chance.choice(([], [b""], lines[at : at + 1] * 2, [lines[at][: len(lines[at]) // 2]]))
-    events = events_of(one.api, [b"\n".join(lines)])
-    last = events[-1]
-    assert isinstance(last, Ended)
-    check(last.answer)
+    stream = AnswerStream(one.api)
+    stream.feed(b"\n".join(lines))
+    stream.close()
+    check(stream.answer)
 
 
 @settings(max_examples=examples(150), suppress_health_check=[HealthCheck.too_slow])
@@ -136,14 +136,11 @@ def test_streams_cut_off_anywhere_tell_what_had_come(seed: int) -> None:
     one = chance.choice([one for one in recorded() if one.stream])
     data = one.stream[: chance.randrange(1, len(one.stream))]
     try:
-        events = events_of(one.api, [data])
+        answer = answer_in(one.api, [data])
     except UnexpectedResponse:
         assert b"}\n" not in data.replace(b"\r", b"\n")
         return
-    check_that_events_tell_the_answer(events)
-    last = events[-1]
-    assert isinstance(last, Ended)
-    check(last.answer)
+    check(answer)
 
 
 @settings(max_examples=examples(300), suppress_health_check=[HealthCheck.too_slow])

@@ -11,11 +11,11 @@ from random import Random
 
 import pytest
 
-from components.answers import bytewise, check_that_events_tell_the_answer, events_of
+from components.answers import answer_in, bytewise
 from components.data_sets import RECORDINGS, is_own, set_name
 from components.hosted import APIS, FACTS, HostedRecording, facts, hosted, read, wanted
 from components.streaming import MAKERS, streamed
-from groundwire.hosted.answers import Ended, HostedAnswer, read_answer
+from groundwire.hosted.answers import HostedAnswer, read_answer
 
 CASES = [
     pytest.param(root, folder, id=f"{folder}-{set_name(root)}")
@@ -85,14 +85,13 @@ def test_recorded_streams_split_anywhere_give_the_same_events(recordings: Path, 
     for one in of_one_api(recordings, folder):
         if not one.stream:
             continue
-        events = events_of(one.api, [one.stream])
-        check_that_events_tell_the_answer(events)
+        answer = answer_in(one.api, [one.stream])
         if len(one.stream) < 100_000:
-            assert events_of(one.api, bytewise(one.stream)) == events, one.name
+            assert answer_in(one.api, bytewise(one.stream)) == answer, one.name
         for _ in range(3):
             cuts = sorted({0, len(one.stream), *(chance.randrange(len(one.stream)) for _ in range(50))})
             pieces = [one.stream[begin:end] for begin, end in itertools.pairwise(cuts)]
-            assert events_of(one.api, pieces) == events, one.name
+            assert answer_in(one.api, pieces) == answer, one.name
 
 
 def same(streamed: HostedAnswer, whole: HostedAnswer) -> None:
@@ -108,15 +107,12 @@ def test_streams_made_of_whole_answers_give_the_same_answers(recordings: Path, f
             continue
         whole = read(one)
         data = streamed(one.api, one.body, seed)
-        events = events_of(one.api, [data])
-        check_that_events_tell_the_answer(events)
-        last = events[-1]
-        assert isinstance(last, Ended)
-        same(last.answer, whole)
+        answer = answer_in(one.api, [data])
+        same(answer, whole)
         if MAKERS[one.api] is not MAKERS["openai_chat"]:
-            assert last.answer.turn == whole.turn, one.name
+            assert answer.turn == whole.turn, one.name
         if len(data) < 60_000:
-            assert events_of(one.api, bytewise(data)) == events, one.name
+            assert answer_in(one.api, bytewise(data)) == answer, one.name
 
 
 @pytest.mark.req("C1")

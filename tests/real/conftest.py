@@ -20,7 +20,7 @@ from components.wire import Wire
 _HERE = Path(__file__).parent
 _ROOT = _HERE.parents[1]
 _CACHE = _ROOT / ".venv-searxng"
-_BROWSERS = {"test_browser", "test_browser_guide", "test_crawl4ai", "test_doctor", "test_text_fragments"}
+_BROWSERS = {"test_browser", "test_browser_guide", "test_crawl4ai", "test_doctor"}
 _SHARED = {
     "_fleet": "fleet",
     "_searxng": "searxng",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest, ProviderError
-from groundwire.hosted.answers import AnswerApi, AnswerEvent, AnswerStream, HostedAnswer, TextAdded
+from groundwire.hosted.answers import AnswerStream, HostedAnswer
 from groundwire.hosted.answers.types import parsed
 from groundwire.tools.definitions import CITING, UNTRUSTED
 from groundwire.transport import Response
@@ -81,15 +81,14 @@ class ChatModel:
         Raises:
             ProviderError: the model cannot be reached, refuses, or ends the response before its first text.
         """
-        answer = AnswerStream(cast("AnswerApi", self.api))
+        answer = AnswerStream(self.api)
         has_text = False
 
-        def tell(events: list[AnswerEvent]) -> None:
+        def tell(pieces: list[str]) -> None:
             nonlocal has_text
-            for event in events:
-                if isinstance(event, TextAdded) and event.text:
-                    has_text = True
-                    on_text(event.text)
+            for piece in pieces:
+                has_text = True
+                on_text(piece)
 
         reply = await self._send(body, lambda data: tell(answer.feed(data)))
         if reply.status != 200:

@@ -11,12 +11,12 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, cast
+from typing import TYPE_CHECKING, Final
 
 from groundwire.agent_loop.chat_model import ChatModel, find_model
 from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, GroundwireError
-from groundwire.hosted.answers import AnswerApi, read_answer
+from groundwire.hosted.answers import read_answer
 from groundwire.tools.results import fence
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ async def _judge(model: ChatModel, web: Web, doubts: Sequence[Doubt]) -> tuple[S
     items = "\n\n".join(_item(numbers[position], *rows[position]) for position in order)
     await web.count_model_call(sum(map(_size, doubts)))
     reply = await model(model.request(items, system=_SYSTEM, max_tokens=_MAX_OUTPUT_TOKENS))
-    labels = _labels(read_answer(cast("AnswerApi", model.api), reply).text, numbers)
+    labels = _labels(read_answer(model.api, reply).text, numbers)
     no_verdicts = [None] * len(doubts)
     if labels is None:
         return no_verdicts, _MALFORMED_REPLY

@@ -7,7 +7,7 @@ import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Any
 
 from groundwire.agent_loop.citation_ledger import CitationLedger, marked
 from groundwire.agent_loop.tool_calls import answer_of, make_calls, refusal_of
@@ -29,7 +29,7 @@ from groundwire.citations.link_filter import policy_filter
 from groundwire.deadline import Deadline
 from groundwire.errors import BudgetExceeded, InvalidRequest
 from groundwire.hosted import Mode, Needs, Plan, load_matrix, plan_for, prepare
-from groundwire.hosted.answers import AnswerApi, HostedAnswer, HostedCall, HostedError
+from groundwire.hosted.answers import HostedAnswer, HostedCall, HostedError
 from groundwire.hosted.api_capabilities import Api
 from groundwire.hosted.requests import with_search, without_search
 from groundwire.hosted.requests.request_body import Body
@@ -259,7 +259,7 @@ class _Loop:
             reply = await asyncio.to_thread(call, request)
             if inspect.isawaitable(reply):
                 reply = await reply
-        return answer_of(cast("AnswerApi", self.plan.api.name), reply)
+        return answer_of(self.plan.api.name, reply)
 
     async def _ask_native(self, request: Body) -> HostedAnswer | None:
         """Call a model with hosted search within the remaining budget; None if a turn cannot go on without search."""

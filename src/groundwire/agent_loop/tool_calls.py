@@ -8,7 +8,7 @@ from typing import Any
 
 from groundwire.agent_loop.types import CallEnded, CallStarted, LoopEvent
 from groundwire.errors import InvalidRequest
-from groundwire.hosted.answers import AnswerApi, HostedAnswer, HostedCall, HostedError, read_answer
+from groundwire.hosted.answers import HostedAnswer, HostedCall, HostedError, read_answer
 from groundwire.json_text import json_or_none
 from groundwire.tools import Tool, ToolResult, refused
 
@@ -76,7 +76,7 @@ def refusal_of(error: Exception) -> HostedError | None:
     return None
 
 
-def answer_of(api: AnswerApi, reply: Any) -> HostedAnswer:
+def answer_of(api: str, reply: Any) -> HostedAnswer:
     """Convert the return value of a caller's function to an answer.
 
     Args:

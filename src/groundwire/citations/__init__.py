@@ -11,7 +11,6 @@ from groundwire.citations.rendering import (
     marked,
     render_answer,
 )
-from groundwire.citations.text_fragments import finding_links, fragment_link, source_links
 
 __all__ = [
     "CHANNELS",
@@ -23,9 +22,6 @@ __all__ = [
     "MarkedAnswer",
     "RenderedAnswer",
     "find_marks",
-    "finding_links",
-    "fragment_link",
     "marked",
     "render_answer",
-    "source_links",
 ]

@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 
 __all__ = ["CHANNELS", "Channel", "ChannelName", "one_line"]
 
-ChannelName = Literal["markdown", "html", "telegram_markdown_v2", "telegram_html", "slack", "plain", "ansi"]
+ChannelName = Literal["markdown", "html", "telegram_markdown_v2", "telegram_html", "plain"]
 """The supported channels."""
 
 
@@ -55,8 +55,6 @@ class Channel:
 
 _MARKDOWN_SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>()#+\-.!|~&$^=:@])")
 _TELEGRAM_SPECIAL: Final = re.compile(r"([_*\[\]()~`>#+\-=|{}.!\\])")  # core.telegram.org/bots/api#markdownv2-style
-_CONTROLS: Final[Mapping[int, int]] = {number: 0x2400 + number for number in range(32) if chr(number) not in "\n\t"}
-_TERMINAL: Final[Mapping[int, int]] = {**_CONTROLS, 0x7F: 0x2421, **dict.fromkeys(range(0x80, 0xA0), 0xFFFD)}
 _LINKED: Final = ("http", "https")  # schemes that a link may have
 _SAFE_IN_URLS: Final = "!#$%&'*+,-./:;=?@_~"  # of RFC 3986, all but brackets and parentheses, which end links
 
@@ -96,19 +94,6 @@ def _telegram_html_link(label: str, url: str) -> str:
 
 def _telegram(text: str) -> str:
     return _TELEGRAM_SPECIAL.sub(r"\\\1", text)
-
-
-def _slack_link(label: str, url: str) -> str:
-    return f"<{_html(url)}|{label}>"  # docs.slack.dev/messaging/formatting-message-text
-
-
-def _terminal(text: str) -> str:
-    """Return text with visible control characters, so that none can move the cursor or color the screen."""
-    return text.translate(_TERMINAL)
-
-
-def _terminal_link(label: str, url: str) -> str:
-    return f"\x1b]8;;{url}\x1b\\{label}\x1b]8;;\x1b\\"
 
 
 def _html_inline(text: str) -> str:
@@ -180,30 +165,9 @@ _CHANNELS: Final = (
         quote=lambda text: "\n".join(f">{line.lstrip('>')}" for line in text.split("\n")),
     ),
     Channel(
-        name="slack",
-        text=_html,
-        link=_linking(_slack_link),
-        strong=("*", "*"),
-        emphasis=("_", "_"),
-        struck=("~", "~"),
-        code=lambda text: f"`{_html(text)}`",
-        block=lambda text, _language: f"```\n{_html(text)}```",
-    ),
-    Channel(
         name="plain",
         text=str,
         link=lambda label, url: label if url in label else f"{label} ({url})",
-    ),
-    Channel(
-        name="ansi",
-        text=_terminal,
-        link=_linking(_terminal_link),
-        strong=("\x1b[1m", "\x1b[22m"),
-        emphasis=("\x1b[3m", "\x1b[23m"),
-        struck=("\x1b[9m", "\x1b[29m"),
-        code=lambda text: f"\x1b[36m{_terminal(text)}\x1b[39m",
-        block=lambda text, _language: "\n".join(f"    {_terminal(line)}" for line in text.rstrip("\n").split("\n")),
-        quote=lambda text: _prefixed("│ ", text),
     ),
 )
 CHANNELS: Final[Mapping[ChannelName, Channel]] = MappingProxyType({channel.name: channel for channel in _CHANNELS})

@@ -6,7 +6,7 @@ Answers of model APIs with hosted search are given markers first.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -29,9 +29,7 @@ Untrusted = Literal["drop", "keep"]
 _REPLACED_COVERS: Final = ("link", "marker")  # citations that are themselves the reference to the source
 _UNTRUSTED: Final = ("drop", "keep")
 # They fetch every URL they show.
-_PREVIEW_CHANNELS: Final = frozenset({"slack", "telegram_markdown_v2", "telegram_html"})
-# Rendering the text may load its content.
-_FETCHING_CHANNELS: Final = frozenset({"markdown", "html"}) | _PREVIEW_CHANNELS
+_PREVIEW_CHANNELS: Final = frozenset({"telegram_markdown_v2", "telegram_html"})
 # Before a Markdown link, the first makes it an image and the second disables it.
 _JOINING_SIGNS: Final = frozenset("!\\")
 _MAY_BEGIN: Final = re.compile(r"[$\\]")  # the start of a formula
@@ -62,9 +60,8 @@ class CitationStream:
         sources: The sources by number; of two with the same number the first counts.
         channel: Where the answer is shown.
         footer: Whether to list the cited sources below the answer.
-        links: Link targets that replace the sources' URLs, by number, such as one of a passage in the page.
         untrusted_images: The treatment of images whose URL belongs to no source: `drop` writes them as text, `keep`
-            leaves them. Slack and Telegram fetch a preview of every URL, so there it applies to all URLs.
+            leaves them. Telegram fetches a preview of every URL, so there it applies to all URLs.
         untrusted_links: The same for links, by default `keep`: nothing follows them automatically.
 
     Raises:
@@ -77,7 +74,6 @@ class CitationStream:
         channel: ChannelName = "markdown",
         *,
         footer: bool = True,
-        links: Mapping[int, str] | None = None,
         untrusted_images: Untrusted = "drop",
         untrusted_links: Untrusted = "keep",
     ) -> None:
@@ -88,14 +84,13 @@ class CitationStream:
         self._sources: dict[int, Source] = {}
         for source in sources:
             self._sources.setdefault(source.citation_id, source)
-        self._links = dict(links or {})
         self._footer = footer
-        if channel not in _FETCHING_CHANNELS:
+        if channel == "plain":
             untrusted_images = "keep"
         elif channel in _PREVIEW_CHANNELS and untrusted_images == "drop":
             untrusted_links = "drop"
         self._filter = LinkFilter(
-            (*(source.url for source in self._sources.values()), *self._links.values()),
+            (source.url for source in self._sources.values()),
             images="known" if untrusted_images == "drop" else "any",
             links="known" if untrusted_links == "drop" else "any",
         )
@@ -209,7 +204,7 @@ class CitationStream:
 
     def _link(self, number: int, label: str) -> str:
         source = self._sources.get(number)
-        return label if source is None else self._channel.link(label, self._links.get(number, source.url))
+        return label if source is None else self._channel.link(label, source.url)
 
     def _line(self, number: int) -> str:
         """Write a source on one line: its number and its title as a link, or its URL on channels without links."""
@@ -226,7 +221,6 @@ def render_answer(
     channel: ChannelName = "markdown",
     *,
     footer: bool = True,
-    links: Mapping[int, str] | None = None,
     untrusted_images: Untrusted = "drop",
     untrusted_links: Untrusted = "keep",
 ) -> RenderedAnswer:
@@ -239,7 +233,6 @@ def render_answer(
         sources,
         channel,
         footer=footer,
-        links=links,
         untrusted_images=untrusted_images,
         untrusted_links=untrusted_links,
     )

@@ -38,7 +38,8 @@ if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.hosted.answers.types import HostedAnswer
     from groundwire.models import Budget, Observer, SiteUrl
     from groundwire.providers import ReadProvider, SearchProvider
-    from groundwire.reading.passages.view import Ask, CountTokens, Ranker
+    from groundwire.reading.passages.reranking import EmbeddingRanker
+    from groundwire.reading.passages.view import Ask, CountTokens
     from groundwire.reading.workers.pool import Workers
     from groundwire.routing.budget import Reservation, SessionBudget
     from groundwire.routing.calls import CacheMode, PageCall
@@ -69,7 +70,7 @@ _MOST_PAGES = 50  # of a hosted answer that are opened
 _AT_ONCE = 5_000  # characters that are looked through without a thread, in some milliseconds
 _ARGUMENTS = (
     *("settings", "search_providers", "read_providers", "attempt_listener", "call_listeners", "cassette", "record"),
-    *("replay", "resolver", "count_tokens", "ranker", "timeout", "proxy", "api_key"),
+    *("replay", "resolver", "count_tokens", "timeout", "proxy", "api_key"),
 )
 
 
@@ -94,7 +95,6 @@ class Web:
         replay: A recorded file to answer from, without a network: short for `cassette=Cassette.replay(FILE)`.
         resolver: Resolves host names instead of the system resolver.
         count_tokens: Counts the tokens of a text exactly, for `max_tokens`; by default an upper bound is used.
-        ranker: Takes a query and texts of a page, and returns a score for each; it runs in a thread.
         timeout: Seconds for a search and for reading a page, instead of `search.timeout` and `read.timeout`.
         proxy: A forward proxy, instead of the setting `network.proxy`.
         api_key: The key of the only one in `search_providers`, or one recognized by its beginning, such as `tvly-`.
@@ -118,7 +118,6 @@ class Web:
         replay: str | Path | None = None,
         resolver: Resolver | None = None,
         count_tokens: CountTokens | None = None,
-        ranker: Ranker | None = None,
         timeout: float | None = None,
         proxy: str | None = None,
         api_key: str | None = None,
@@ -155,11 +154,12 @@ class Web:
         self._restricted_pages: OpenPageFlow | None = None
         self._policy: DomainPolicy = self._resources.policy
         self._provider_names: tuple[str, ...] | None = None
-        if ranker is None and self.settings.read.ranker == "embeddings":
+        self._count_tokens: CountTokens | None = count_tokens
+        self._ranker: EmbeddingRanker | None = None
+        if self.settings.read.ranker == "embeddings":
             from groundwire.reading.passages.reranking import EmbeddingRanker
 
-            ranker = EmbeddingRanker()
-        self._own_functions: tuple[CountTokens | None, Ranker | None] = count_tokens, ranker
+            self._ranker = EmbeddingRanker()
         self._files: tuple[str, ...] = settings.policy.files
         self._is_view = False
         self._keep = True
@@ -866,9 +866,11 @@ class Web:
         """Return what is wanted of a page, checked; the arguments are those of `open_page`."""
         from groundwire.reading.passages.view import check_ask
 
-        count_tokens, ranker = self._own_functions
         return check_ask(
-            **options, default_length=self.settings.read.max_length, count_tokens=count_tokens, ranker=ranker
+            **options,
+            default_length=self.settings.read.max_length,
+            count_tokens=self._count_tokens,
+            ranker=self._ranker,
         )
 
     def _page_calls(

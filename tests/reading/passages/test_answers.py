@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -170,35 +169,6 @@ def test_passages_are_never_cut_inside_a_link() -> None:
     cuts = {cut for passage in passages_of(Outline(text)) for cut in (passage.start, passage.end)}
     inside = {at for match in re.finditer(re.escape(link), text) for at in range(match.start() + 1, match.end())}
     assert not cuts & inside
-
-
-class TestRanker:
-    def test_texts_in_and_scores_out(self) -> None:
-        seen: list[Sequence[str]] = []
-
-        def longest(query: str, texts: Sequence[str]) -> list[float]:
-            assert query == "ferry"
-            seen.append(texts)
-            return [float("ostrich" in text) for text in texts]
-
-        text = "# Birds\n\n" + "The ferry is here. " * 100 + "\n\nAn ostrich runs.\n\n" + "Other words are here. " * 100
-        page = answers(text, "ferry", 40, ranker=longest)
-        assert "An ostrich runs." in page.content
-        assert any(text.startswith("Birds\n") and "An ostrich runs." in text for text in seen[0])
-
-    @pytest.mark.parametrize("scores", [[], [float("nan")] * 500])
-    def test_what_it_must_return_is_said(self, scores: list[float]) -> None:
-        with pytest.raises(InvalidRequest, match="Return one number for each text"):
-            answers("The ferry. " * 300, "ferry", 60, ranker=lambda query, texts: scores[: len(texts) - 1])
-
-    async def test_a_web_has_one(self, world: World) -> None:
-        url = f"{world.site('articles').url}/wiki/reciprocal-rank-fusion"
-        config = Settings.model_validate(
-            {"storage": {"url": "memory://"}, "policy": {"allowed_origins": world.origins}}
-        )
-        async with Web(config, ranker=lambda query, texts: [-float(at) for at in range(len(texts))]) as web:
-            page = await web.open_page(url, query="constant", max_tokens=100)
-        assert page.excerpts
 
 
 async def test_little_room_is_enough_to_say_that_nothing_matches(world: World) -> None:

@@ -17,7 +17,7 @@ from groundwire.errors import ConfigurationError
 from groundwire.models import Page
 from groundwire.reading.passages.bm25 import score_passages
 from groundwire.reading.passages.outline import Outline
-from groundwire.reading.passages.reranking import EmbeddingRanker, Ranker, features, rank
+from groundwire.reading.passages.reranking import EmbeddingRanker, features, rank
 from groundwire.reading.passages.view import check_ask, view
 from world import World
 
@@ -46,7 +46,7 @@ print("done")
 """
 
 
-def content(text: str, query: str, ranker: Ranker | None) -> str:
+def content(text: str, query: str, ranker: EmbeddingRanker | None) -> str:
     page = Page(url="https://a.example/", content=text)
     return view(page, check_ask(default_length=9_000, query=query, max_tokens=60, ranker=ranker)).content
 

@@ -1,53 +1,33 @@
 """Answers of model APIs with hosted search, in a common format.
 
-`read_answer` parses a whole body, `AnswerStream` and `stream_answer` parse a stream, `resolve_redirects` finds the
-pages behind redirecting links, and `audit` checks citations against domain lists.
+`read_answer` parses a whole body, `AnswerStream` a stream, `resolve_redirects` finds the pages behind redirecting
+links, and `audit` checks citations against domain lists.
 """
 
 from __future__ import annotations
 
-from groundwire.hosted.answers.read_answer import AnswerApi, read_answer
+from groundwire.hosted.answers.read_answer import read_answer
 from groundwire.hosted.answers.source_audit import Audit, audit, resolve_redirects
-from groundwire.hosted.answers.stream import AnswerStream, stream_answer
+from groundwire.hosted.answers.stream import AnswerStream
 from groundwire.hosted.answers.types import (
-    AnswerEvent,
-    CitationAdded,
-    Ended,
-    ErrorMet,
     HostedAnswer,
     HostedCall,
     HostedCitation,
     HostedError,
     HostedSource,
     HostedUsage,
-    PageOpened,
-    QueryIssued,
-    SourceFound,
-    TextAdded,
-    UsageReported,
 )
 
 __all__ = [
-    "AnswerApi",
-    "AnswerEvent",
     "AnswerStream",
     "Audit",
-    "CitationAdded",
-    "Ended",
-    "ErrorMet",
     "HostedAnswer",
     "HostedCall",
     "HostedCitation",
     "HostedError",
     "HostedSource",
     "HostedUsage",
-    "PageOpened",
-    "QueryIssued",
-    "SourceFound",
-    "TextAdded",
-    "UsageReported",
     "audit",
     "read_answer",
     "resolve_redirects",
-    "stream_answer",
 ]

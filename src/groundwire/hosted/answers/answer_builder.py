@@ -1,4 +1,4 @@
-"""The base of the parsers of wire formats, and the builder of events and the final answer.
+"""The base of the parsers of wire formats, and the builder of the answer.
 
 Citation spans are converted to code points of the whole answer.
 """
@@ -13,11 +13,7 @@ from itertools import groupby
 from typing import Any, Final
 
 from groundwire.hosted.answers.types import (
-    AnswerEvent,
-    CitationAdded,
     Covers,
-    Ended,
-    ErrorMet,
     Finish,
     HostedAnswer,
     HostedCall,
@@ -25,12 +21,7 @@ from groundwire.hosted.answers.types import (
     HostedError,
     HostedSource,
     HostedUsage,
-    PageOpened,
-    QueryIssued,
-    SourceFound,
     SourcesFrom,
-    TextAdded,
-    UsageReported,
     answer_words,
     clean_url,
     count,
@@ -52,7 +43,7 @@ _DATE_FIELDS = ("date", "publish_date", "published_at", "page_age")  # the APIs'
 
 
 class AnswerBuilder:
-    """Builds one answer and its events.
+    """Builds one answer.
 
     A whole body and a stream make the same calls in the same order; only `stream_text` is specific to streams.
 
@@ -76,7 +67,7 @@ class AnswerBuilder:
         self._citations: list[HostedCitation] = []
         self._errors: dict[HostedError, None] = {}
         self._calls: list[HostedCall] = []
-        self._events: list[AnswerEvent] = []
+        self._new_text: list[str] = []  # since the last call of `new_text`
         self._searches = 0
         self._fetches = 0
 
@@ -100,7 +91,7 @@ class AnswerBuilder:
         """Pass on streamed text; `add_text` follows when its part is complete."""
         if piece := text_of(text):
             self._streamed += len(piece)
-            self._events.append(TextAdded(piece))
+            self._new_text.append(piece)
 
     def add_text(self, text: object) -> tuple[int, int]:
         """Add a complete part of the answer's text.
@@ -118,10 +109,8 @@ class AnswerBuilder:
 
     def add_query(self, words: object) -> None:
         """Record a search query of the model."""
-        query = text_of(words)
-        if query and query not in self._queries:
+        if query := text_of(words):
             self._queries[query] = None
-            self._events.append(QueryIssued(query))
 
     def count_searches(self, times: int = 1) -> None:
         """Count searches that are visible in the answer."""
@@ -158,7 +147,6 @@ class AnswerBuilder:
         earlier = self._sources.get(address)
         if earlier is None:
             self._sources[address] = source
-            self._events.append(SourceFound(source))
         elif not (earlier.title and earlier.snippet and earlier.published):
             self._sources[address] = replace(
                 earlier,
@@ -175,10 +163,8 @@ class AnswerBuilder:
 
     def add_opened_page(self, url: object) -> None:
         """Record a page that the model opened."""
-        address = clean_url(url)
-        if address and address not in self._opened:
+        if address := clean_url(url):
             self._opened[address] = None
-            self._events.append(PageOpened(address))
 
     def add_citation(
         self,
@@ -217,13 +203,10 @@ class AnswerBuilder:
             site=text_of(site),
         )
         self._citations.append(citation)
-        self._events.append(CitationAdded(citation))
 
     def add_error(self, error: HostedError) -> None:
         """Record an error; the same error is recorded once."""
-        if error not in self._errors:
-            self._errors[error] = None
-            self._events.append(ErrorMet(error))
+        self._errors[error] = None
 
     def refuse(self, code: str, message: object = "") -> None:
         """Record that a filter or the model refused the answer."""
@@ -238,24 +221,19 @@ class AnswerBuilder:
         """Record a call of one of the caller's own functions."""
         self._calls.append(HostedCall(id=text_of(id_), name=text_of(name), arguments=arguments))
 
-    def drain(self) -> list[AnswerEvent]:
-        """Return the events since the last call."""
-        events, self._events = self._events, []
-        return events
+    def new_text(self) -> list[str]:
+        """Return the pieces of text that have come since the last call."""
+        pieces, self._new_text = self._new_text, []
+        return pieces
 
     def build(self, *, complete: bool = True) -> HostedAnswer:
-        """Return the answer and complete the last events.
+        """Return the answer.
 
         Args:
             complete: False when a stream ended before the answer did.
         """
         if not complete and not self._errors:
             self.add_error(truncated(self.api, max(self.length, self._streamed)))
-        answer = self._answer()
-        self._events += [UsageReported(answer.usage), Ended(answer)]
-        return answer
-
-    def _answer(self) -> HostedAnswer:
         sources_from: SourcesFrom = "results" if self._sources else "citations" if self._citations else "none"
         if sources_from == "citations":
             for citation in self._citations:

@@ -64,8 +64,6 @@ class ResponsesReader(WireReader):
         elif kind == "response.output_item.done":
             self._output[index] = item
             self._done.add(index)
-            if item.get("type") == "web_search_call":
-                self._add_results(item)  # before the end, at which it is parsed
         elif kind in _FINAL_EVENTS:
             self._response = object_of(data.get("response"))
             self.complete = True
@@ -147,16 +145,9 @@ class ResponsesReader(WireReader):
             self._tool_use(text_of(item.get("name")), item.get("arguments"))
         elif text_of(action.get("type")) in _OPENERS:
             self.answer.count_fetch()
-        else:
-            self.answer.count_searches()
-        self._add_results(item)
-
-    def _add_results(self, item: Mapping[str, Any]) -> None:
-        """Parse the queries and results of a search, or the page it opened; may be called twice."""
-        action = object_of(item.get("action"))
-        if text_of(action.get("type")) in _OPENERS:
             self.answer.add_opened_page(action.get("url"))
         else:
+            self.answer.count_searches()
             for query in list(texts(action.get("queries"))) or [text_of(action.get("query"))]:
                 self.answer.add_query(query)
         self.answer.add_sources(action.get("sources"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, Final, Literal, cast, get_args
+from typing import Any, Final
 
 from groundwire.errors import InvalidRequest, UnexpectedResponse
 from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader
@@ -19,36 +19,7 @@ from groundwire.hosted.answers.types import HostedAnswer, items
 from groundwire.hosted.answers.upstream_errors import error_of, unreadable
 from groundwire.hosted.api_capabilities import Wire, load_matrix
 
-__all__ = ["AnswerApi", "check_api", "not_an_answer", "read_answer", "read_into", "stream_reader"]
-
-AnswerApi = Literal[
-    "anthropic",
-    "bedrock",
-    "deepseek",
-    "gemini",
-    "gemini_interactions",
-    "groq",
-    "kimi",
-    "llama_cpp",
-    "lmstudio",
-    "mistral",
-    "mistral_chat",
-    "mlx",
-    "ollama",
-    "openai_chat",
-    "openai_compatible",
-    "openai_responses",
-    "openrouter",
-    "perplexity",
-    "qwen",
-    "qwen_responses",
-    "venice",
-    "vllm",
-    "xai",
-    "xai_chat",
-    "zai",
-]
-"""The APIs whose answers can be parsed. Some have several wire formats, which are recognized by the body."""
+__all__ = ["check_api", "not_an_answer", "read_answer", "read_into", "stream_reader"]
 
 _READERS: Final[Mapping[Wire, type[WireReader]]] = {
     "anthropic": AnthropicReader,
@@ -74,7 +45,7 @@ _MAX_EXCERPT_CHARS = 80
 
 
 def read_answer(
-    api: AnswerApi,
+    api: str,
     body: object,
     *,
     status: int = 200,
@@ -86,7 +57,8 @@ def read_answer(
     of the HTTP request or inside the answer, is in `error`.
 
     Args:
-        api: The API that the answer comes from.
+        api: The API that the answer comes from, such as `anthropic`. Some have several wire formats, which are
+            recognized by the body.
         body: The body: bytes or text with JSON, or the parsed JSON. A list is what Gemini streams without `alt=sse`.
         status: The HTTP status.
         headers: The HTTP headers, for Retry-After.
@@ -101,15 +73,16 @@ def read_answer(
     return answer.build()
 
 
-def check_api(api: object) -> AnswerApi:
-    """Validate the name of an API.
+def check_api(api: object) -> str:
+    """Validate the name of an API, which is one of the matrix.
 
     Raises:
         InvalidRequest: it is unknown.
     """
-    if api in (names := get_args(AnswerApi)):
-        return cast("AnswerApi", api)
-    raise InvalidRequest("api", f"cannot be {str(api)[:40]!r}", f"Pass one of: {', '.join(names)}.")
+    names = load_matrix().apis
+    if isinstance(api, str) and api in names:
+        return api
+    raise InvalidRequest("api", f"cannot be {str(api)[:40]!r}", f"Pass one of: {', '.join(sorted(names))}.")
 
 
 def stream_reader(api: str, data: Mapping[str, Any]) -> type[WireReader]:

@@ -1,18 +1,18 @@
-"""Incremental parsing of a streamed answer: bytes in, events out, and the same answer as from a whole body."""
+"""Incremental parsing of a streamed answer: bytes in, text out, and the same answer as from a whole body."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterable, AsyncIterator, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader
 from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
-from groundwire.hosted.answers.read_answer import AnswerApi, check_api, not_an_answer, read_into, stream_reader
-from groundwire.hosted.answers.types import AnswerEvent, HostedAnswer, parsed
+from groundwire.hosted.answers.read_answer import check_api, not_an_answer, read_into, stream_reader
+from groundwire.hosted.answers.types import HostedAnswer, parsed
 from groundwire.hosted.answers.upstream_errors import error_of
 
-__all__ = ["AnswerStream", "stream_answer"]
+__all__ = ["AnswerStream"]
 
 _DONE = "[DONE]"
 _MAX_BODY_BYTES = 64_000_000  # of a body that is not a stream
@@ -35,7 +35,7 @@ class AnswerStream:
         InvalidRequest: the API is unknown.
     """
 
-    def __init__(self, api: AnswerApi, *, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
+    def __init__(self, api: str, *, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
         self._builder = AnswerBuilder(check_api(api))
         self._status = status
         self._headers = headers
@@ -45,11 +45,6 @@ class AnswerStream:
         self._is_whole = False  # whether it is known to be none
         self._done = False
         self._answer: HostedAnswer | None = None
-
-    @property
-    def text(self) -> str:
-        """The text of the completed parts; with the Responses API, all are completed when the stream is closed."""
-        return self._builder.text
 
     @property
     def answer(self) -> HostedAnswer:
@@ -62,8 +57,8 @@ class AnswerStream:
             raise InvalidRequest("stream", "is not closed yet", "Call close() when all bytes are fed.")
         return self._answer
 
-    def feed(self, data: bytes) -> list[AnswerEvent]:
-        """Take more bytes and return the events that they complete.
+    def feed(self, data: bytes) -> list[str]:
+        """Take more bytes and return the pieces of the answer's text in them.
 
         Raises:
             UnexpectedResponse: they are neither a stream nor an answer.
@@ -72,16 +67,16 @@ class AnswerStream:
         self._check_open()
         if self._events is not None:
             self._take_events(self._events.feed(data))
-            return self._builder.drain()
+            return self._builder.new_text()
         self._body += data
         if len(self._body) > _MAX_BODY_BYTES:
             raise not_an_answer(self._builder.api, f"more than {_MAX_BODY_BYTES:,} bytes", self._status)
         if not self._is_whole:
             self._begin()
-        return self._builder.drain()
+        return self._builder.new_text()
 
-    def event(self, data: Mapping[str, Any], name: str = "") -> list[AnswerEvent]:
-        """Take one parsed event and return the events that follow from it.
+    def event(self, data: Mapping[str, Any], name: str = "") -> list[str]:
+        """Take one parsed event and return the pieces of the answer's text in it.
 
         Args:
             data: The event's JSON.
@@ -92,10 +87,10 @@ class AnswerStream:
         """
         self._check_open()
         self._take(name, dict(data))
-        return self._builder.drain()
+        return self._builder.new_text()
 
-    def close(self) -> list[AnswerEvent]:
-        """End the stream and return the last events; sets `answer`. A second call returns nothing.
+    def close(self) -> list[str]:
+        """End the stream and return the rest of the text in pieces; sets `answer`. A second call returns nothing.
 
         Raises:
             UnexpectedResponse: the body is not an answer.
@@ -104,20 +99,16 @@ class AnswerStream:
             return []
         if self._events is not None:
             self._take_events(self._events.close())
-        elif self._reader is None:
-            return self._close_body()
-        if self._reader is not None:
+        is_body = self._events is None and self._reader is None
+        if is_body:
+            read_into(self._builder, bytes(self._body), status=self._status, headers=self._headers)
+        elif self._reader is not None:
             self._reader.finish()
         elif not self._builder.has_errors and not self._done:
             raise not_an_answer(self._builder.api, "a stream without events", self._status)
-        complete = self._done or (self._reader is not None and self._reader.complete)
+        complete = is_body or self._done or (self._reader is not None and self._reader.complete)
         self._answer = self._builder.build(complete=complete)
-        return self._builder.drain()
-
-    def _close_body(self) -> list[AnswerEvent]:
-        read_into(self._builder, bytes(self._body), status=self._status, headers=self._headers)
-        self._answer = self._builder.build()
-        return self._builder.drain()
+        return self._builder.new_text()
 
     def _begin(self) -> None:
         """Detect the format from the first byte that is not white space."""
@@ -170,30 +161,3 @@ class AnswerStream:
     def _check_open(self) -> None:
         if self._answer is not None:
             raise InvalidRequest("stream", "is closed", "Make a new AnswerStream for each answer.")
-
-
-async def stream_answer(
-    api: AnswerApi,
-    body: AsyncIterable[bytes],
-    *,
-    status: int = 200,
-    headers: Mapping[str, str] | None = None,
-) -> AsyncIterator[AnswerEvent]:
-    """Yield the events of a streamed answer; the last one is `Ended`, with the whole answer.
-
-    Args:
-        api: The API that the answer comes from.
-        body: The bytes of the body, in chunks of any size.
-        status: The HTTP status.
-        headers: The HTTP headers, for Retry-After.
-
-    Raises:
-        InvalidRequest: the API is unknown.
-        UnexpectedResponse: the body is neither a stream nor an answer.
-    """
-    stream = AnswerStream(api, status=status, headers=headers)
-    async for data in body:
-        for event in stream.feed(data):
-            yield event
-    for event in stream.close():
-        yield event

@@ -1,4 +1,4 @@
-"""The common format of answers of models with hosted search and of their streamed events, and access to their JSON."""
+"""The common format of answers of models with hosted search, and access to their JSON."""
 
 from __future__ import annotations
 
@@ -14,11 +14,7 @@ from groundwire.json_text import json_or_none
 from groundwire.models import Outcome
 
 __all__ = [
-    "AnswerEvent",
-    "CitationAdded",
     "Covers",
-    "Ended",
-    "ErrorMet",
     "Finish",
     "HostedAnswer",
     "HostedCall",
@@ -26,12 +22,7 @@ __all__ = [
     "HostedError",
     "HostedSource",
     "HostedUsage",
-    "PageOpened",
-    "QueryIssued",
-    "SourceFound",
     "SourcesFrom",
-    "TextAdded",
-    "UsageReported",
     "answer_words",
     "clean_url",
     "count",
@@ -253,63 +244,3 @@ class HostedAnswer:
     turn: tuple[dict[str, Any], ...] = ()
     """The messages to send back to continue the conversation, as received: one assistant message, or the output
     items (OpenAI Responses, Gemini Interactions). Encrypted content, signatures and reasoning are unchanged."""
-
-
-@dataclass(frozen=True, slots=True)
-class TextAdded:
-    """More text of the answer; all of these joined are the whole text."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class QueryIssued:
-    """The model searches for this query."""
-
-    query: str
-
-
-@dataclass(frozen=True, slots=True)
-class SourceFound:
-    """A page was found or fetched."""
-
-    source: HostedSource
-
-
-@dataclass(frozen=True, slots=True)
-class PageOpened:
-    """The model opened a page."""
-
-    url: str
-
-
-@dataclass(frozen=True, slots=True)
-class CitationAdded:
-    """The answer cites a page; spans that depend on the whole text are sent at its end."""
-
-    citation: HostedCitation
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorMet:
-    """An error occurred; the answer may continue."""
-
-    error: HostedError
-
-
-@dataclass(frozen=True, slots=True)
-class UsageReported:
-    """The usage of the answer."""
-
-    usage: HostedUsage
-
-
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """The stream has ended, with the same answer as `read_answer` returns for the whole body."""
-
-    answer: HostedAnswer
-
-
-AnswerEvent = TextAdded | QueryIssued | SourceFound | PageOpened | CitationAdded | ErrorMet | UsageReported | Ended
-"""Any of these events."""

@@ -6,11 +6,11 @@ Literal search ignores case, white space, quotation marks and emphasis.
 from __future__ import annotations
 
 import re
-import sys
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice, takewhile
 from typing import Final
 
 from groundwire.models import Excerpt, Match
@@ -29,6 +29,7 @@ __all__ = [
     "excerpt_text",
     "find_all",
     "mark_of",
+    "most_that_fit",
     "spans_around",
     "wants_links",
 ]
@@ -68,8 +69,7 @@ class Chosen:
 def choose(document: Outline, ranked: Sequence[Ranked], room: TextBudget, *, links: bool = False) -> Chosen:
     """Return the best passages in page order, without repetitions.
 
-    They are taken in order of score until one does not fit; of that one, the part around its match is used. Whatever
-    fits in a smaller budget is therefore in a larger one, too.
+    They are taken in order of score as long as all fit; of the next one, the part around its match is used.
 
     Args:
         document: The page.
@@ -77,60 +77,54 @@ def choose(document: Outline, ranked: Sequence[Ranked], room: TextBudget, *, lin
         room: The budget, including markers.
         links: Whether links keep their targets.
     """
-    best = sorted(ranked, key=lambda row: (-row.score, row.number))
-    picks, term_sets, heads = dict[int, Ranked](), set[frozenset[str]](), set[str]()
-    remaining, named, owed = room, False, ""  # `owed` is the size of the headings in the markers
-    part: ExcerptSpan | None = None
-    for row in best:
-        if row.score < _MIN_SCORE_SHARE * best[0].score:
-            break
-        if row.terms in term_sets:
-            continue
-        start, end = row.passage.start, row.passage.end
-        piece, cost = wrapped(document, start, end), f"{excerpt_text(document, start, end, links=links)}\n\n"
-        beside = (picks.get(row.number - 1), picks.get(row.number + 1))
-        if not any(other is not None and other.passage.path == row.passage.path for other in beside):
-            cost += _mark(start) + "\n" + piece.after + ("" if piece.before in heads else piece.before)
-            heading = f"-{end} {_heading(document, end)}"
-            cost, owed = (cost + heading, owed) if named else (cost, owed + heading)
-        if not remaining.holds(cost):
-            part = _around_match(document, row, remaining.less(_mark(start) + "\n\n"), heads, links=links)
-            break
-        picks[row.number] = row
-        term_sets.add(row.terms)
-        heads.add(_table_after(document, start, end))
-        remaining = remaining.less(cost)
-        if not named and _spent(room, remaining) > _MIN_TOKENS_WITH_HEADINGS and remaining.holds(owed):
-            remaining, named = remaining.less(owed), True
-    while picks or part:
-        spans = _joined(picks[number] for number in sorted(picks))
+    best = _distinct(sorted(ranked, key=lambda row: (-row.score, row.number)))
+    limit = room.characters // _CHARACTERS_PER_TOKEN if room.tokens is None else room.tokens
+    headed = limit > _MIN_TOKENS_WITH_HEADINGS
+
+    def shown(count: int, part: ExcerptSpan | None = None, *, headed: bool = headed) -> Chosen:
+        spans = _joined(sorted(best[:count], key=lambda row: row.number))
         spans = sorted([*spans, part] if part else spans, key=lambda span: span.start)
-        for headed in (True, False):
-            chosen = assemble(document, spans, links=links, headed=headed)
-            if room.holds(chosen.content):
-                return chosen
-        if part is None:  # what joins the passages takes more than was counted
-            worst = sorted(picks, key=lambda number: (picks[number].score, -number))[: 1 + len(picks) // 50]
-            row = [picks.pop(number) for number in worst][-1]
-            remaining = room.less(
-                assemble(document, _joined(map(picks.__getitem__, sorted(picks))), links=links, headed=False).content
+        return assemble(document, spans, links=links, headed=headed)
+
+    count = most_that_fit(len(best), lambda size: room.holds(shown(size).content))
+    part = None
+    if count < len(best):
+        row = best[count]
+        start, end = row.passage.start, row.passage.end
+        mark = mark_of(document, start, end) if headed else _mark(start)
+        remaining = room.less(f"{shown(count).content}\n\n{mark}\n".lstrip())
+        for parts in range(_PARTS, 0, -1):  # what is cut may take more than was counted
+            less = remaining.limited(
+                remaining.characters * parts // _PARTS, remaining.tokens and remaining.tokens * parts // _PARTS
             )
-            part = _around_match(document, row, remaining.less(_mark(row.passage.start) + "\n\n\n"), (), links=links)
+            part = _around_match(document, row, less, links=links)
+            if part is None or room.holds(shown(count, part).content):
+                break
         else:
             part = None
-    for parts in range(_PARTS - 1, 0, -1):  # what is cut may take more than was counted
-        less = room.limited(room.characters * parts // _PARTS, room.tokens and room.tokens * parts // _PARTS)
-        if part := _around_match(document, best[0], less.less(_mark(best[0].passage.start) + "\n"), (), links=links):
-            chosen = assemble(document, [part], links=links, headed=False)
-            if room.holds(chosen.content):
-                return chosen
-    return _bare(document, best[0], room, links=links)
+    if not count and part is None:
+        return _bare(document, best[0], room, links=links)
+    with_headings = shown(count, part, headed=True)
+    return with_headings if room.holds(with_headings.content) else shown(count, part, headed=False)
 
 
-def _spent(room: TextBudget, remaining: TextBudget) -> int:
-    if room.tokens is None or remaining.tokens is None:
-        return (room.characters - remaining.characters) // _CHARACTERS_PER_TOKEN
-    return room.tokens - remaining.tokens
+def _distinct(rows: Sequence[Ranked]) -> list[Ranked]:
+    """Return the passages that are worth their space, without those that have the words of a better one."""
+    by_terms: dict[frozenset[str], Ranked] = {}
+    for row in takewhile(lambda row: row.score >= _MIN_SCORE_SHARE * rows[0].score, rows):
+        by_terms.setdefault(row.terms, row)
+    return list(by_terms.values())
+
+
+def most_that_fit(limit: int, fits: Callable[[int], bool]) -> int:
+    """Return the largest number up to a limit for which something fits, looked for by doubling and halving."""
+    low, high = 0, min(limit, 1)
+    while high > low and fits(high):
+        low, high = high, min(limit, 2 * high)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
 
 
 def wants_links(query: str) -> bool:
@@ -153,16 +147,13 @@ def excerpt_text(document: Outline, start: int, end: int, *, links: bool = False
     return LINK.sub(r"\1", text)
 
 
-def _around_match(
-    document: Outline, row: Ranked, room: TextBudget, heads: Collection[str], *, links: bool
-) -> ExcerptSpan | None:
+def _around_match(document: Outline, row: Ranked, room: TextBudget, *, links: bool) -> ExcerptSpan | None:
     """Return the part of a passage around its match that fits, in whole words, links, cells or code lines.
 
     Args:
         document: The page.
         row: The passage.
         room: The budget without the marker.
-        heads: The table headers that are shown already.
         links: Whether links keep their targets.
     """
     atoms = _atoms(document, row)
@@ -173,7 +164,7 @@ def _around_match(
     while True:
         span = ExcerptSpan(atoms[first][0], atoms[last][1], row.score)
         piece, text = wrapped(document, span.start, span.end), excerpt_text(document, span.start, span.end, links=links)
-        if not room.holds(("" if piece.before in heads else piece.before) + text + piece.after):
+        if not room.holds(piece.before + text + piece.after):
             return largest
         largest = span
         if first == 0 and last == len(atoms) - 1:
@@ -294,26 +285,19 @@ _FOLDED: Final[Mapping[str, str]] = {
     **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u02bb\u02bc\u00b4", "'"),
     **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb", '"'),
     **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2212", "-"),
-    **dict.fromkeys("\u00ad\u0640\u200b\u200c\u200d\u2060\ufeff", ""),  # soft hyphen, tatweel, no width
-    "\u2044": "/", "\u0131": "i", "\u00f8": "o", "\u0142": "l", "\u0111": "d", "\u00f0": "d", "\u0127": "h",
-    "\u00e6": "ae", "\u0153": "oe", "\u0649": "\u064a", "\u0629": "\u0647",
-}  # fmt: skip
-"""Forms of a character that have no decomposition."""
-_MARKS: Final = re.compile(  # accents, points of Hebrew and Arabic, nuktas; not the marks that make other letters
-    "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf-\u05c7\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06ed\u093c\u09bc\u0a3c]"
-)
+}
+_ACCENTS: Final = re.compile("[\u0300-\u036f]")
 # Every repetition is bounded, except for white space: nothing else can match it, so there is no backtracking.
 _GAP: Final = r"[*_~`\]]{0,6}(?:\([^()\s]{0,2000}\))?[*_~`]{0,6}\s+(?:>[ \t]{0,4}){0,12}[*_~`\[]{0,6}"
 _PUNCTUATION: Final = re.compile(r"[!-/:-@\[-`{-~]")
-_NO_VOICED_MARK: Final = "(?![\u3099\u309a])"  # not the beginning of a voiced kana, which is folded to two characters
 _EDGE: Final = re.compile(r"\s")
 
 
 def find_all(text: str, phrase: str, start: int = 0) -> list[Match]:
     """Return the positions of a text from `start` on, without overlaps and at most 10,000.
 
-    Case, accents, forms of a character (ligatures, width, digits of other scripts), white space, typographic quotation
-    marks and dashes are ignored, as are emphasis, code and links that begin or end between two words.
+    Case, accents, width, white space, typographic quotation marks and dashes are ignored, as are emphasis, code and
+    links that begin or end between two words.
 
     Args:
         text: The page's Markdown.
@@ -324,43 +308,17 @@ def find_all(text: str, phrase: str, start: int = 0) -> list[Match]:
     words = "".join(map(_folded, unicodedata.normalize("NFC", phrase))).split()
     if not words:
         return []
-    pattern = re.compile(_GAP.join(_PUNCTUATION.sub(r"\\\\?\\\g<0>", word) for word in words) + _NO_VOICED_MARK)
-    uneven = re.escape("".join(chr(code) for code, folded in table.items() if len(folded) != 1))
-    places, offset = [(-1, -1, 0)], 0  # where a character ends that is not folded to one, on the page and folded
-    for match in re.finditer(f"[{uneven}]", text) if uneven else ():
-        size = len(table[ord(match[0])])
-        places.append((match.end() + offset + size - 1, match.end(), size))
-        offset += size - 1
-    matches: list[Match] = []
-    for match in pattern.finditer(text.translate(table), len(text[:start].translate(table))):
-        begin, end = _unfolded(places, match.start()), _unfolded(places, match.end() - 1) + 1
-        while end < len(text) and table.get(ord(text[end])) == "":  # the marks of the last letter
-            end += 1
-        matches.append(Match(start=begin, end=end))
-        if len(matches) >= _MAX_MATCHES:
-            break
-    return matches
-
-
-def _unfolded(places: Sequence[tuple[int, int, int]], at: int) -> int:
-    """Return the position on the page of a character of the folded page."""
-    number = bisect_right(places, (at, sys.maxsize))
-    if number < len(places) and at >= places[number][0] - places[number][2]:
-        return places[number][1] - 1
-    folded, end, _ = places[number - 1]
-    return at - folded + end
+    pattern = re.compile(_GAP.join(_PUNCTUATION.sub(r"\\\\?\\\g<0>", word) for word in words))
+    matches = islice(pattern.finditer(text.translate(table), start), _MAX_MATCHES)
+    return [Match(start=match.start(), end=match.end()) for match in matches]
 
 
 def _folded(character: str) -> str:
-    """Normalize accent, case, width and form of a character, which may become several or none."""
-    if character.isascii():
-        return character.lower()
-    if "\uac00" <= character <= "\ud7a3":  # its letters are no forms of it
+    """Normalize accent, case, width and form of a character, if one character is left."""
+    plain = _ACCENTS.sub("", unicodedata.normalize("NFKD", character)).casefold()
+    if len(plain) != 1:
         return character
-    if unicodedata.category(character) == "Nd":
-        return str(unicodedata.decimal(character))
-    plain = _MARKS.sub("", unicodedata.normalize("NFKD", character)).casefold()
-    return "".join(_FOLDED.get(letter, letter) for letter in plain) if not plain.isspace() else " "
+    return " " if plain.isspace() else _FOLDED.get(plain, plain)
 
 
 def spans_around(document: Outline, matches: Sequence[Match]) -> list[ExcerptSpan]:

@@ -1,8 +1,8 @@
 """The second stage of ranking: the best passages by BM25 in the order of a linear model, or by meaning.
 
 The weights are those of a conditional logit (McFadden, "Conditional Logit Analysis of Qualitative Choice Behavior",
-1974), which maximizes the probability that the passage put first has the answer. A caller's own ranker, or a small
-multilingual embedding model, can take the place of the linear model.
+1974), which maximizes the probability that the passage put first has the answer. A small multilingual embedding model
+can add to its scores.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 import unicodedata
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -19,15 +19,12 @@ from statistics import median
 from typing import Any, Final
 
 from groundwire._version import install_extra
-from groundwire.errors import ConfigurationError, InvalidRequest
+from groundwire.errors import ConfigurationError
 from groundwire.reading.passages.bm25 import Matches, Ranked, score_passages, text_of
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.terms import is_common
 
-__all__ = ["EmbeddingRanker", "Ranker", "features", "rank", "reordered", "worth"]
-
-Ranker = Callable[[str, Sequence[str]], Sequence[float]]
-"""Takes a query and texts, and returns a relevance score for each text; higher is better."""
+__all__ = ["EmbeddingRanker", "features", "rank", "reordered", "worth"]
 
 _MODEL_PASSAGES: Final = 60  # passages ordered by the linear model
 _MIN_SHARE: Final = 0.03  # share of the best score by BM25; lower ones are not reordered
@@ -47,9 +44,7 @@ _MIN_TIMES: Final = 0.6  # of a word of the query, or words related to it, that 
 _LENGTH_WEIGHT: Final = 0.6  # of the logarithm of the size: of two passages, the shorter leaves room for a third
 _MARKER_LENGTH: Final = 25  # characters that a passage takes beside its text
 _SCALE: Final = 4.0  # how much more the sum of the features has to be for e times the score
-_RANKER_PASSAGES: Final = 500  # passages passed to the caller's ranker
 _EMBEDDING_PASSAGES: Final = 40  # passages compared by meaning
-_MIN_RANKER_SCORE: Final = 1e-9  # score of the passage that the caller's ranker puts last
 
 _MODEL_CHARACTERS: Final = 500  # characters of a text that the model reads
 _THREADS_VARIABLE: Final = "OMP_NUM_THREADS"
@@ -101,57 +96,25 @@ def _load_model() -> Any:
     return model
 
 
-def rank(document: Outline, query: str, ranker: Ranker | None = None) -> list[Ranked]:
+def rank(document: Outline, query: str, ranker: EmbeddingRanker | None = None) -> list[Ranked]:
     """Score the passages of a page, in page order; those without any term of the query have a score of 0.
 
     Args:
         document: The page.
         query: The query.
-        ranker: Rescores the 500 best passages, each with its headings; the others then have a score of 0. The scores
-            of an `EmbeddingRanker` are added to the own ones.
-
-    Raises:
-        InvalidRequest: the ranker did not return a number for each text.
+        ranker: Compares the best passages, each with its headings, by meaning, which adds to their scores: what it
+            returns is too rough to be all that counts.
     """
     rows = reordered(document, *score_passages(document, query))
-    if ranker is None or not rows:
-        return rows
-    by_meaning = isinstance(ranker, EmbeddingRanker)  # its scores are too rough to be the only ones
-    limit = _EMBEDDING_PASSAGES if by_meaning else _RANKER_PASSAGES
-    best = sorted(rows, key=lambda row: (-row.score, row.number))[:limit]
-    if by_meaning and not best[0].score:
+    best = sorted(rows, key=lambda row: (-row.score, row.number))[:_EMBEDDING_PASSAGES]
+    if ranker is None or not best or not best[0].score:
         return rows
     texts = ["\n".join((*document.path(row.passage.start), text_of(document, row.passage))) for row in best]
-    scores = _scores_of(ranker, query, texts)
-    if by_meaning:
-        middle, highest = median(scores), max(scores)
-        width = (highest - middle) or 1.0
-        more = {row.number: max(0.0, score - middle) / width for row, score in zip(best, scores, strict=True)}
-        return [replace(row, score=round(row.score / best[0].score + more.get(row.number, 0.0), 6)) for row in rows]
-    least, width = min(scores), max(scores) / 2 - min(scores) / 2  # halves, for their difference may be infinite
-    shares = [(score / 2 - least / 2) / width + _MIN_RANKER_SCORE if width else 1.0 for score in scores]
-    again = {row.number: share for row, share in zip(best, shares, strict=True)}
-    return [replace(row, score=again.get(row.number, 0.0)) for row in rows]
-
-
-def _scores_of(ranker: Ranker, query: str, texts: Sequence[str]) -> list[float]:
-    """Return the scores of a caller's ranker.
-
-    Raises:
-        InvalidRequest: they are not a finite number for each text.
-    """
-    answer = ranker(query, texts)
-    if isinstance(answer, Coroutine):
-        answer.close()
-        raise InvalidRequest("ranker", "is a coroutine function", "Pass an ordinary function; it runs in a thread.")
-    try:
-        scores = [float(score) for score in answer]
-    except (TypeError, ValueError):
-        scores = []
-    if len(scores) != len(texts) or not all(map(math.isfinite, scores)):
-        problem = f"did not give {len(texts):,} finite scores for as many texts"
-        raise InvalidRequest("ranker", problem, "Return one number for each text.")
-    return scores
+    scores = ranker(query, texts)
+    middle = median(scores)
+    width = (max(scores) - middle) or 1.0
+    more = {row.number: max(0.0, score - middle) / width for row, score in zip(best, scores, strict=True)}
+    return [replace(row, score=round(row.score / best[0].score + more.get(row.number, 0.0), 6)) for row in rows]
 
 
 def features(document: Outline, rows: Sequence[Ranked], matches: Matches) -> dict[int, tuple[float, ...]]:

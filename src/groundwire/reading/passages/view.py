@@ -17,16 +17,17 @@ from groundwire.reading.passages.excerpts import (
     choose,
     excerpt_of,
     find_all,
+    most_that_fit,
     spans_around,
     wants_links,
 )
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.pagination import MAX_FIND, Place, cursor_at, cut_piece, resolve
-from groundwire.reading.passages.reranking import Ranker, rank
+from groundwire.reading.passages.reranking import EmbeddingRanker, rank
 from groundwire.reading.passages.terms import readable_run
 from groundwire.reading.passages.token_budget import CountTokens, TextBudget
 
-__all__ = ["Around", "Ask", "CountTokens", "Ranker", "check_ask", "pack_view", "unpack_view", "view", "view_in_worker"]
+__all__ = ["Around", "Ask", "CountTokens", "check_ask", "pack_view", "unpack_view", "view", "view_in_worker"]
 
 Around = Callable[[Page], str]
 """Returns the text around a page's content in the result, whose tokens count; takes the page without content."""
@@ -56,8 +57,8 @@ class Ask:
     """The text whose literal matches are returned."""
     around: Around | None = field(default=None)
     """Returns the text around the content in the result; its tokens count."""
-    ranker: Ranker | None = field(default=None)
-    """Ranks passages instead of the default."""
+    ranker: EmbeddingRanker | None = None
+    """Compares passages by meaning, too."""
 
 
 def check_ask(
@@ -70,7 +71,7 @@ def check_ask(
     default_length: int,
     count_tokens: CountTokens | None = None,
     around: Around | None = None,
-    ranker: Ranker | None = None,
+    ranker: EmbeddingRanker | None = None,
 ) -> Ask:
     """Validate the requested part of a page.
 
@@ -83,7 +84,7 @@ def check_ask(
         default_length: The default limit in characters; for excerpts, 4,000 at most.
         count_tokens: Counts tokens exactly; by default an upper bound is used.
         around: Returns the text around the content.
-        ranker: Ranks passages for `query`; by default BM25.
+        ranker: Compares passages by meaning, too.
 
     Raises:
         InvalidRequest: an argument is invalid, or two exclude each other.
@@ -293,14 +294,12 @@ class _ViewMaker:
 
     def _fitting(self, matches: list[Match], room: TextBudget) -> list[Match]:
         """Return as many of the first matches as fit with their context."""
-        low, high = 0, min(len(matches), 1)
-        while high > low and room.holds(assemble(self._document, spans_around(self._document, matches[:high])).content):
-            low, high = high, min(len(matches), 2 * high)
-        while high - low > 1:
-            middle = (low + high) // 2
-            fits = room.holds(assemble(self._document, spans_around(self._document, matches[:middle])).content)
-            low, high = (middle, high) if fits else (low, middle)
-        return matches[:low]
+        document = self._document
+
+        def fits(size: int) -> bool:
+            return room.holds(assemble(document, spans_around(document, matches[:size])).content)
+
+        return matches[: most_that_fit(len(matches), fits)]
 
     def _beginning(self, *warnings: str, match_count: int | None = None) -> Page:
         """Return the beginning of the page, if nothing was found; in a small budget as an excerpt."""

@@ -375,8 +375,8 @@ _VIEW: Final = "groundwire.reading.passages.view:view_in_worker"
 async def view_off_loop(workers: Workers, page: Page, ask: Ask) -> Page:
     """Return the requested part of a whole page, as `view` does, without blocking the event loop.
 
-    A canceled call leaves no process running. If the caller's function counts tokens or ranks passages, a thread is
-    used, because other processes do not have that function.
+    A canceled call leaves no process running. If the caller's function counts tokens, or passages are compared by
+    meaning, a thread is used, because other processes have neither that function nor the model.
 
     Raises:
         InvalidRequest: the page has no such part. PageTooLarge: it exceeded the limits.

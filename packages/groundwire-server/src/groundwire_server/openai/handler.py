@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 from uuid import uuid4
 
 import aiohttp
@@ -25,7 +25,7 @@ from groundwire.agent_loop.wire_formats import declared_functions
 from groundwire.citations.link_filter import LinkFilter, policy_filter
 from groundwire.errors import UnexpectedResponse
 from groundwire.hosted import Api, Needs, Plan, load_matrix, plan_for
-from groundwire.hosted.answers import AnswerApi, AnswerStream, HostedAnswer
+from groundwire.hosted.answers import AnswerStream, HostedAnswer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import object_of, parsed
 from groundwire.hosted.requests import with_search, without_search
@@ -378,7 +378,7 @@ class CompletionHandler(ABC):
     async def _begin_round(self) -> None:
         """Start another round; what the previous one has held back, in case it was the last, is forwarded before."""
         self.usage, self.round_usage = sum_usage(self.usage, self.round_usage), None
-        self.stream_reader: AnswerStream = AnswerStream(cast("AnswerApi", self.api))
+        self.stream_reader: AnswerStream = AnswerStream(self.api)
         self.filter: LinkFilter = self.link_filter()
         self._spoken.clear()
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar
 
 from groundwire.agent_loop import Run
-from groundwire.hosted.answers import AnswerApi, HostedAnswer, read_answer
+from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire_server.openai.handler import CompletionHandler
 from groundwire_server.openai.prompts import sum_usage
@@ -72,7 +72,7 @@ class PiecesHandler(CompletionHandler):
     async def _take_whole(self, answer: UpstreamAnswer) -> HostedAnswer:
         """Take a whole message, which is a piece."""
         await self._forward(answer.value, answer.data, ends=True)
-        return read_answer(cast("AnswerApi", self.api), answer.value)
+        return read_answer(self.api, answer.value)
 
     async def _take(self, event: ServerSentEvent, value: dict[str, Any]) -> None:
         """Take a piece."""
