@@ -1,12 +1,14 @@
 """The virtual environment of programs that tests run but do not import: SearXNG and Valkey.
 
-SearXNG pins other versions of what we use, and is AGPL: it is installed apart and run as a program.
+SearXNG pins other versions of what we use, and is AGPL: it is installed apart and run as a program. Run as a program,
+this module fetches what comes of npm, which needs nothing that pip installs.
 """
 
 from __future__ import annotations
 
 import csv
 import fcntl
+import json
 import os
 import shutil
 import subprocess
@@ -24,6 +26,7 @@ __all__ = [
     "Environment",
     "crawl4ai_python",
     "deploy_tools",
+    "development_modules",
     "environment_with",
     "locked",
     "mcp1_python",
@@ -46,6 +49,7 @@ _NODE = (
     "pyright@1.1.414",
 )
 _PYTHON = sys.executable if sys.version_info < (3, 14) else ">=3.11,<3.14"  # its pinned wheels end at 3.13
+_ROOT = Path(__file__).resolve().parents[2]
 _INSTALL_TIMEOUT = 600.0  # seconds; it takes 2 to 15, with Crawl4AI a minute
 
 
@@ -147,17 +151,30 @@ def environment_with(folder: Path, packages: Sequence[str], takes: str, say: Cal
     return root
 
 
-def node_modules(folder: Path, say: Callable[[str], None]) -> Path:
+def node_modules(say: Callable[[str], None]) -> Path:
     """Return the folder `node_modules` with Node.js and what of npm several tests run, installed at once.
 
     Args:
-        folder: Where it is kept between runs.
         say: Is told when something takes time.
 
     Raises:
         Unavailable: There is no npm, or they cannot be installed here.
     """
-    return npm_packages(folder, _NODE, "about 30 s", say)
+    return npm_packages(_ROOT / ".venv-node", _NODE, "about 30 s", say)
+
+
+def development_modules(say: Callable[[str], None]) -> Path:
+    """Return the folder `node_modules` with what our npm package is developed with, and nothing else.
+
+    Args:
+        say: Is told when something takes time.
+
+    Raises:
+        Unavailable: There is no npm, or they cannot be installed here.
+    """
+    wanted = json.loads((_ROOT / "packages" / "groundwire-js" / "package.json").read_text("utf-8"))["devDependencies"]
+    packages = [f"{name}@{version}" for name, version in wanted.items()]
+    return npm_packages(_ROOT / ".venv-npm", packages, "about a minute", say)
 
 
 def npm_packages(folder: Path, packages: Sequence[str], takes: str, say: Callable[[str], None]) -> Path:
@@ -226,3 +243,8 @@ def _uv(*arguments: str) -> None:
             f"uv {arguments[0]} failed; check the connection to the package index (or set UV_INDEX_URL) and run again: "
             f"{said[:600]}"
         ) from error
+
+
+if __name__ == "__main__":
+    node_modules(print)
+    development_modules(print)

@@ -82,7 +82,7 @@ def installed(say: Callable[[str], None]) -> Environment:
 def modules(say: Callable[[str], None]) -> Path:
     """What is there of npm, with Node.js; it may be missing: nothing else here needs Node.js."""
     try:
-        return node_modules(_ROOT / ".venv-node", say)
+        return node_modules(say)
     except Unavailable as exc:
         pytest.skip(f"what runs in Node.js cannot be tested here: {exc}")
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from components.environment import npm_packages
+from components.environment import development_modules
 from components.processes import Unavailable
 from groundwire import Settings
 from groundwire_server.api import build_gateway
@@ -29,10 +29,8 @@ GUIDE = ROOT / "docs" / "guides" / "javascript.md"
 @pytest.fixture(scope="module")
 def dependencies(say: Callable[[str], None]) -> Path:
     """What the package is developed with, and nothing else."""
-    wanted = json.loads((ROOT / "packages" / "groundwire-js" / "package.json").read_text("utf-8"))["devDependencies"]
-    packages = [f"{name}@{version}" for name, version in wanted.items()]
     try:
-        return npm_packages(ROOT / ".venv-npm", packages, "about a minute", say)
+        return development_modules(say)
     except Unavailable as exc:
         pytest.skip(f"the npm package cannot be tested here: {exc}")
 
