@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.models import Page, Query
-from groundwire.routing.cache_codec import CacheTtl, Partition, lifetime, page_codec, page_key, partition_of, search_key
+from groundwire.routing.cache_codec import CacheTtl, Partition, page_codec, page_key, partition_of, search_key
 from groundwire.safety.tenancy import Owner
 from groundwire.safety.urls import DomainPolicy, parse_url
 
@@ -136,18 +136,11 @@ def test_one_page_has_one_key() -> None:
     assert len(keys) == 9
 
 
-@pytest.mark.parametrize(("stale", "phases"), [(0.0, (0.0, 0.0)), (3_600.0, (3_600.0, 0.0)), (3_601.0, (3_600.0, 1.0))])
-def test_an_answer_is_stale_for_an_hour_and_then_only_better_than_none(
-    stale: float, phases: tuple[float, float]
-) -> None:
-    assert lifetime(60.0, stale) == CacheTtl(60.0, *phases)
-
-
 def test_a_page_comes_back_from_the_cache_as_it_was() -> None:
-    codec = page_codec(CacheTtl(60.0, 1.0, 2.0))
+    codec = page_codec(CacheTtl(60.0, 3.0))
     page = Page(url="https://a.example/", content="Some text.", title="A")
     assert codec.decode(codec.encode(page)) == page
-    assert codec.ttl(page) == CacheTtl(60.0, 1.0, 2.0)
+    assert codec.ttl(page) == CacheTtl(60.0, 3.0)
 
 
 def test_what_is_public_or_allowed_is_shared_and_everything_else_belongs_to_its_owner() -> None:

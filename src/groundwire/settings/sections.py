@@ -271,7 +271,7 @@ class CacheSettings(SettingsSection):
     page_ttl: float = Field(default=900.0, ge=0, le=31_536_000)
     """Seconds for which a page is fresh."""
     stale_ttl: float = Field(default=86_400.0, ge=0, le=31_536_000)
-    """Seconds after those for which it may be used as stale: immediately for an hour, then only after a failure."""
+    """Seconds after those for which it is used, as stale, if a new one cannot be had."""
 
 
 class ArchiveSettings(SettingsSection):

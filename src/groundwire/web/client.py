@@ -813,14 +813,10 @@ class Web:
         if self._resources.known_urls is not None:
             await self._resources.known_urls.forget(self._budget)
 
-    async def aclose(self, *, grace_seconds: float = 0.0) -> None:
-        """Close all connections; calls after it raise Closed. Idempotent. A session closes nothing.
-
-        Args:
-            grace_seconds: Seconds to wait first for background refreshes of stale values.
-        """
+    async def aclose(self) -> None:
+        """Close all connections; calls after it raise Closed. Idempotent. A session closes nothing."""
         if not self._is_view:
-            await self._resources.aclose(grace_seconds)
+            await self._resources.aclose()
 
     @property
     def missing_key(self) -> MissingKey | None:

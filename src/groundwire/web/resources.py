@@ -380,22 +380,18 @@ class Resources:
         self.owned += [router, *setup.providers.values()]
         return router
 
-    async def aclose(self, grace_seconds: float) -> None:
-        """Close everything, once: what a second call did would find the store closed.
-
-        Args:
-            grace_seconds: Seconds to wait first for background refreshes of stale values.
-        """
+    async def aclose(self) -> None:
+        """Close everything, once: what a second call did would find the store closed."""
         self.closed = True
         async with self._closing:
             if not self._all_closed:
-                await self._close(grace_seconds)
+                await self._close()
                 self._all_closed = True
 
-    async def _close(self, grace_seconds: float) -> None:
+    async def _close(self) -> None:
         self.load.close()
         if self._cache is not None:
-            await self._cache.aclose(grace_seconds=grace_seconds)
+            await self._cache.aclose()
         await self.search_flow.router.aclose()
         await self.tasks.aclose()
         for owned in self.owned:
