@@ -19,7 +19,7 @@ import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 
-from groundwire.safety.tenancy import OPERATOR, Operator, Owner, Sharing, Viewer
+from groundwire.safety.tenancy import OPERATOR, Operator, Sharing, Viewer
 from groundwire.storage.archive.base import Broken, Search
 from groundwire.storage.archive.fts import joined
 from groundwire.storage.archive.questions import alternatives, terms
@@ -30,7 +30,6 @@ from groundwire.storage.archive.tables import (
     Candidate,
     Condition,
     filter_condition,
-    matching_lines,
 )
 from groundwire.storage.base import StoreError
 
@@ -116,18 +115,6 @@ class PostgresTables(ArchiveTables[_Db]):
             self._prune_at = time.monotonic() + _PRUNING
             self._prune(max_bytes, oldest)
         return len(new)
-
-    def suggest(self, words: Sequence[str], owner: Owner, limit: int) -> Sequence[str]:
-        """Return the owner's queries and titles with words; see `ArchiveTables.suggest`."""
-        query = "&".join(f"{_quoted(term)}:*AB" for term in terms(" ".join(words)))
-        sql = (
-            "select i.asked, i.title from (select id, seen from archive_words where words @@ ?::tsquery and tenant = ? "
-            "and session = ? order by seen desc, id desc limit ?) w "
-            "join archive_items i on i.id = w.id and i.seen = w.seen"
-        )
-        with self._transaction(owner) as db:
-            rows = db.execute(_sql(sql), (query, owner.tenant, owner.session, RANKED))
-            return matching_lines(rows, words, limit) if query else []
 
     def close(self) -> None:
         """Disconnect, while no other thread has a call."""
