@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from groundwire.models import Page, Query
 from groundwire.routing.cache_codec import CacheTtl, Partition, page_codec, page_key, partition_of, search_key
-from groundwire.safety.tenancy import Owner
+from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.safety.urls import DomainPolicy, parse_url
 
 NOBODY = DomainPolicy()
@@ -143,23 +143,16 @@ def test_a_page_comes_back_from_the_cache_as_it_was() -> None:
     assert codec.ttl(page) == CacheTtl(60.0, 3.0)
 
 
-def test_what_is_public_or_allowed_is_shared_and_everything_else_belongs_to_its_owner() -> None:
-    owner = Owner(tenant="acme")
-    found = {
-        (sharing, visibility): partition_of(owner, visibility, sharing)
-        for sharing in ("none", "sessions", "public", "all")
-        for visibility in ("public", "private")
-    }
-    assert found == {
-        ("none", "public"): "tenant:acme",
-        ("none", "private"): "tenant:acme",
-        ("sessions", "public"): "tenant:acme",
-        ("sessions", "private"): "tenant:acme",
-        ("public", "public"): "shared",
-        ("public", "private"): "tenant:acme",
-        ("all", "public"): "shared",
-        ("all", "private"): "shared",
-    }
+@pytest.mark.parametrize(
+    ("owner", "public", "private"),
+    [
+        (Owner(tenant="acme"), "tenant:acme", "tenant:acme"),
+        (Owner(session="a"), "shared", "session:a"),
+        (LOCAL, "shared", "local"),
+    ],
+)
+def test_what_is_public_is_shared_by_all_without_a_tenant(owner: Owner, public: str, private: str) -> None:
+    assert (partition_of(owner, "public"), partition_of(owner, "private")) == (public, private)
 
 
 def test_an_update_keeps_what_is_cached_unless_its_form_changes() -> None:

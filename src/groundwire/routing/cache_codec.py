@@ -14,7 +14,7 @@ from pydantic_core import to_json
 
 from groundwire.models import Query, SearchResponse, SearchResult, Source
 from groundwire.providers import ReadProvider, SearchProvider
-from groundwire.safety.tenancy import Owner, Sharing, Visibility
+from groundwire.safety.tenancy import Owner, Visibility
 from groundwire.safety.urls import DomainPolicy, WebUrl
 from groundwire.settings import Settings
 from groundwire.storage.base import Answer, Entry
@@ -54,17 +54,14 @@ Partition = NewType("Partition", str)
 """A partition of a store; created by `partition_of`."""
 
 
-def partition_of(owner: Owner, visibility: Visibility, sharing: Sharing) -> Partition:
+def partition_of(owner: Owner, visibility: Visibility) -> Partition:
     """Return the partition in which data is stored and looked up.
 
     Args:
         owner: The owner.
-        visibility: Whether it is public by construction.
-        sharing: What the operator lets owners share.
+        visibility: Whether it is public by construction: then all who have no tenant share it.
     """
-    public = sharing == "public" or (sharing == "sessions" and not owner.tenant)
-    shared = sharing == "all" or (public and visibility == "public")
-    return Partition("shared" if shared else owner.key)
+    return Partition("shared" if visibility == "public" and not owner.tenant else owner.key)
 
 
 class CacheTtl(NamedTuple):

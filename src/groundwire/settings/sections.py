@@ -256,9 +256,6 @@ class StorageSettings(SettingsSection):
     """`memory://`, `sqlite://` (a file in the user's cache folder), `sqlite:////PATH`, `valkey://HOST:PORT/0`."""
     timeout: float | None = Field(default=None, gt=0, le=60)
     """Seconds to wait for the store before process memory takes over; 1 for a file and 0.25 for a server by default."""
-    sharing: Literal["none", "sessions", "public", "all"] = "sessions"
-    """What owners share: nothing; public data, among named sessions (`sessions`) or among tenants, too (`public`); or
-    everything. See the guide to keys."""
 
 
 class CacheSettings(SettingsSection):

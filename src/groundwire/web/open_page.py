@@ -242,7 +242,7 @@ class OpenPageFlow:
             return await readers.open(call)
         owned = any(is_owned(reader) for reader in readers.readers)
         visibility = "private" if owned else page_visibility(call.url)
-        partition = partition_of(call.owner, visibility, self.settings.storage.sharing)
+        partition = partition_of(call.owner, visibility)
         settings = self.settings.cache
         names = [identity(reader, self.settings) for reader in readers.readers]
         load = partial(readers.open, call)

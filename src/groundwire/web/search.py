@@ -162,7 +162,7 @@ class SearchFlow:
         """Return the key of a response in the cache; empty if nothing may be stored."""
         if self.cache is None or call.cache_mode == "bypass":
             return ""
-        partition = partition_of(call.owner, self._visibility, self.settings.storage.sharing)
+        partition = partition_of(call.owner, self._visibility)
         return search_key(call.query, self._names, call.policy, call.strategy, partition=partition)
 
     async def _reserve(self, call: SearchCall, key: str, lookup: Lookup | None) -> None:

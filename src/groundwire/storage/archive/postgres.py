@@ -19,7 +19,7 @@ import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 
-from groundwire.safety.tenancy import OPERATOR, Operator, Sharing, Viewer
+from groundwire.safety.tenancy import OPERATOR, Operator, Viewer
 from groundwire.storage.archive.base import Broken, Search
 from groundwire.storage.archive.fts import joined
 from groundwire.storage.archive.questions import alternatives, terms
@@ -71,11 +71,9 @@ class PostgresTables(ArchiveTables[_Db]):
 
     Args:
         url: The database, `postgresql://USER:PASSWORD@HOST/NAME`.
-        sharing: What owners see of one another.
     """
 
-    def __init__(self, url: str, sharing: Sharing) -> None:
-        super().__init__(sharing)
+    def __init__(self, url: str) -> None:
         self._url = url
         self._connections: dict[int, _Db] = {}
         self._weeks: set[int] = set()
@@ -215,11 +213,9 @@ class PostgresTables(ArchiveTables[_Db]):
 
     @contextmanager
     def _transaction(self, viewer: Viewer, *, writes: bool = False) -> Iterator[_Db]:
-        everything = isinstance(viewer, Operator) or self._sharing == "all"
-        tenant = "" if isinstance(viewer, Operator) else viewer.tenant
         settings = {
-            "groundwire.tenant": tenant,
-            "groundwire.operator": "on" if everything else "off",
+            "groundwire.tenant": "" if isinstance(viewer, Operator) else viewer.tenant,
+            "groundwire.operator": "on" if isinstance(viewer, Operator) else "off",
             "statement_timeout": str(_LONGEST_WRITE if writes else _LONGEST_READ),
             "lock_timeout": str(_LONGEST_WAIT),
             "idle_in_transaction_session_timeout": str(_LONGEST_WRITE),

@@ -15,7 +15,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from groundwire.safety.tenancy import Sharing, Viewer
+from groundwire.safety.tenancy import Viewer
 from groundwire.storage.archive.base import Broken, Search
 from groundwire.storage.archive.fts import quoted
 from groundwire.storage.archive.records import Item
@@ -53,11 +53,9 @@ class SqliteTables(ArchiveTables[sqlite3.Connection]):
 
     Args:
         path: The file.
-        sharing: What owners see of one another.
     """
 
-    def __init__(self, path: Path, sharing: Sharing) -> None:
-        super().__init__(sharing)
+    def __init__(self, path: Path) -> None:
         self._path = path
         self._file = StoreFile(path, max_wait=_MAX_WAIT)
         self._lock = threading.Lock()

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.safety.hostnames import canonical_host
-from groundwire.safety.tenancy import Operator, Owner, Sharing, Viewer
+from groundwire.safety.tenancy import Operator, Owner, Viewer
 from groundwire.storage.archive.base import Search, Statistics
 from groundwire.storage.archive.fts import dense, joined
 from groundwire.storage.archive.records import ArchiveHit, Item, seen_at
@@ -69,13 +69,7 @@ class ArchiveTables(ABC, Generic[_Db]):
     """The items of an archive and their full-text index, on one thread at a time.
 
     Every call raises `StoreError` when it failed, and then has changed nothing, or `Broken` when later ones would too.
-
-    Args:
-        sharing: What owners see of one another.
     """
-
-    def __init__(self, sharing: Sharing) -> None:
-        self._sharing = sharing
 
     @abstractmethod
     def put(self, items: Iterable[Item], *, max_bytes: int, oldest: int) -> int:
@@ -96,7 +90,7 @@ class ArchiveTables(ABC, Generic[_Db]):
             return []
         words = question.words if search.any_word else question.required
         with self._reading(viewer) as db:
-            candidates = self._candidates(db, words, visible_parts(viewer, self._sharing), search)
+            candidates = self._candidates(db, words, visible_parts(viewer), search)
             return best_answers(question, candidates, self._loader(db, candidates), search)
 
     def suggest(self, words: Sequence[str], owner: Owner, limit: int) -> Sequence[str]:
@@ -203,19 +197,19 @@ class ArchiveTables(ABC, Generic[_Db]):
         """Delete items without a trace; return how many."""
 
     def _visible(self, viewer: Viewer) -> Condition:
-        return any_of(visible_parts(viewer, self._sharing))
+        return any_of(visible_parts(viewer))
 
 
-def visible_parts(viewer: Viewer, sharing: Sharing) -> Sequence[Condition]:
+def visible_parts(viewer: Viewer) -> Sequence[Condition]:
     """Return what a viewer may see, in parts that have nothing in common.
 
     A tenant sees what is its own. Sessions without a tenant see what is public by construction of one another, too,
     but what others asked for must not lead them to it.
     """
-    if isinstance(viewer, Operator) or sharing == "all":
+    if isinstance(viewer, Operator):
         return (Condition("1 = 1"),)
     own = own_rows(viewer)
-    if sharing == "none" or viewer.tenant:
+    if viewer.tenant:
         return (own,)
     others = "(i.tenant = '' and i.session <> ? and i.public = 1)"
     if viewer.session:
