@@ -234,7 +234,7 @@ class Web:
 
         Raises:
             InvalidRequest: an argument is invalid. BudgetExceeded: the session's searches are used up.
-            AllProvidersFailed: no provider could search; it carries the attempts. Overloaded, Closed.
+            AllProvidersFailed: no provider could search; it carries the attempts. Closed.
         """
         if unknown:
             raise unknown_argument(self.search, unknown, SEARCH)
@@ -899,7 +899,6 @@ class Web:
             raise InvalidRequest(
                 "timeout", f"is {seconds!r}", f"Pass seconds, more than 0 and at most {_LONGEST_TIMEOUT}."
             )
-        self._resources.load.admit(seconds)
         return Deadline.after(seconds)
 
 

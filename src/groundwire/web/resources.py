@@ -26,7 +26,6 @@ from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.budget import SessionBudget, session_name
 from groundwire.routing.cache import Cache
 from groundwire.routing.daily_quota import DailyLimits, DailyQuota, Limits, limits_of
-from groundwire.routing.load_monitor import LoadMonitor
 from groundwire.routing.router import Router
 from groundwire.safety.guard import Resolver
 from groundwire.safety.secret_scanner import SecretScanner
@@ -225,7 +224,6 @@ class Resources:
         )
         self.tasks: BackgroundTasks = BackgroundTasks()
         self.state: StateWarnings = StateWarnings(self.store, self.archive)
-        self.load: LoadMonitor = LoadMonitor()
         self.scores: Scores = Scores(self.store)
         self._attempt_listener = with_listener(attempt_listener)
         shared = not isinstance(self.store, MemoryStore)
@@ -389,7 +387,6 @@ class Resources:
                 self._all_closed = True
 
     async def _close(self) -> None:
-        self.load.close()
         if self._cache is not None:
             await self._cache.aclose()
         await self.search_flow.router.aclose()
