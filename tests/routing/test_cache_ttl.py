@@ -167,5 +167,5 @@ def test_what_is_not_said_is_not_cached_and_is_fresh() -> None:
 
 def test_the_age_of_a_stale_value_is_a_warning() -> None:
     assert age_fields(("one",), True, False, 600.0) == {"cached": True}
-    told = "this result is 10 minutes old, as a new one could not be had"
+    told = "this result is 10 minutes old; a new one is not available"
     assert age_fields(("one",), True, True, 600.0) == {"cached": True, "stale": True, "warnings": (told, "one")}

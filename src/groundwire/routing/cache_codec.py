@@ -277,5 +277,5 @@ def age_fields(warnings: tuple[str, ...], cached: bool, stale: bool, seconds: fl
     """Return the fields of a value that describe its age."""
     if not stale:
         return {"cached": cached}
-    warning = f"this result is {seconds / 60:,.0f} minutes old, as a new one could not be had"
+    warning = f"this result is {seconds / 60:,.0f} minutes old; a new one is not available"
     return {"cached": cached, "stale": True, "warnings": (warning, *warnings)}

@@ -275,7 +275,7 @@ class Health:
         return {"cooldown": seconds, "outcome": outcome, "reason": reason}
 
     def merge(self, provider: str, record: HealthRecord, seconds_left: Mapping[str, float]) -> None:
-        """Merge what another process was told, unless more is known here.
+        """Merge a record of another process, unless more is known here.
 
         Args:
             provider: Its name.

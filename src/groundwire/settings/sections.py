@@ -268,7 +268,7 @@ class CacheSettings(SettingsSection):
     page_ttl: float = Field(default=900.0, ge=0, le=31_536_000)
     """Seconds for which a page is fresh."""
     stale_ttl: float = Field(default=86_400.0, ge=0, le=31_536_000)
-    """Seconds after those for which it is used, as stale, if a new one cannot be had."""
+    """Seconds after those for which it is used, as stale, if fetching a new one fails."""
 
 
 class ArchiveSettings(SettingsSection):
