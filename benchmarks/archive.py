@@ -145,11 +145,11 @@ async def main() -> None:
         for pages in arguments.pages:
             path = (arguments.folder or Path(scratch)) / f"{pages}.db"
             if not arguments.filled:
-                tables: ArchiveTables[Any] = SqliteTables(path, "sessions")
+                tables: ArchiveTables[Any] = SqliteTables(path)
                 if arguments.url:
                     from groundwire.storage.archive.postgres import PostgresTables
 
-                    tables = PostgresTables(arguments.url, "sessions")
+                    tables = PostgresTables(arguments.url)
                 fill(tables, corpus, pages, arguments.weeks)
                 tables.close()
             archive = Archive(arguments.url or path)

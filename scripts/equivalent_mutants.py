@@ -17,23 +17,11 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         ("src/groundwire/routing/cache.py", function, line, reason)
         for function, line, reason in (
             (
-                "Cache._refresh_soon",
-                "if self._closed or self._refresh_pauses.get(job.key, (-1.0)) > now:",
-                "either has passed",
-            ),
-            ("Cache._refresh_soon", "if len(self._refresh_pauses) > _MANY:", _WORK),
-            (
-                "Cache._refresh_soon",
-                "self._refresh_pauses = {key: until for key, until in self._refresh_pauses.items() if until >= now}",
-                "a pause that ends now has no effect",
-            ),
-            (
                 "Cache._find_in_time",
                 "if lease and lease[0] and self._load_ends.get(job.key, -1) <= job.look.since: "
                 "# else there may be a value by now",
                 "no load ends with the number of a lookup",
             ),
-            ("Cache._refresh", "unknown = isinstance(error, GroundwireError)", "only what is logged changes"),
             ("Cache._load.work", "raise => pass", "the load has failed already"),
             (
                 "Cache._find_in_time",
@@ -56,14 +44,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     ),
     *(
         ("src/groundwire/routing/cache.py", function, line, _WORK)
-        for function, line in (
-            ("Cache._fetch", "if self._end_use(lease, job.owner): => if False:"),
-            ("Cache._refresh_soon", "if len(self._refresh_pauses) >= _MANY: => if len(self._refresh_pauses) < _MANY:"),
-            ("Cache.aclose", "if grace_seconds >= 0:"),
-            ("Cache.aclose", "if grace_seconds > (-1):"),
-            ("Cache.aclose", "async def aclose(self, *, grace_seconds: float = (-1.0)) -> None:"),
-            ("Cache._wait_for_turn", "if not self._shared: => if False:"),
-        )
+        for function, line in (("Cache._fetch", "if self._end_use(lease, job.owner): => if False:"),)
     ),
     (
         "src/groundwire/routing/single_flight.py",
@@ -505,28 +486,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ),
             ("Health.report", "was_ill, state.probe_until = bool(state.degraded_until or state.cooldown_until), 1.0"),
         )
-    ),
-    *(
-        ("src/groundwire/routing/health.py", function, line, "doubled so often, it is beyond the maximum either way")
-        for function, line in (
-            ("Health.merge", "state.times = min(max(record.times, state.times), 9)"),
-            ("Health.merge", "state.times = min(max(record.times, state.times), 7)"),
-        )
-    ),
-    (
-        "src/groundwire/routing/load_monitor.py",
-        "LoadMonitor._measure",
-        "self._lags.append(now - due if used - used_before >= _OWN * (now - since) else (-1.0))",
-        "neither is late",
-    ),
-    *(
-        (
-            "src/groundwire/routing/load_monitor.py",
-            "cpu_demand",
-            f"return (int(ran) + int(waited)) / {number}.0",
-            "a billionth more or less is within the clock's own error",
-        )
-        for number in (999_999_999, 1_000_000_001)
     ),
     *(
         ("src/groundwire/routing/politeness.py", function, line, "no part of a call ends after the call")

@@ -45,7 +45,6 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("routing/daily_quota", ("tests/routing/test_daily_quota.py", "tests/routing/test_budget.py")),
     ("routing/calls", ("tests/routing/test_filter_receipts.py", "tests/routing/test_cost_ledger.py")),
     ("routing/cost_ledger", ("tests/routing/test_cost_ledger.py", "tests/routing/test_budget.py")),
-    ("routing/load_monitor", ("tests/routing/test_load.py",)),
     ("routing/single_flight", ("tests/routing/test_calls.py", "tests/routing/test_cache.py")),
     ("routing/health", ("tests/routing/test_health.py", "tests/routing/test_shared_health.py")),
     ("routing/shared_health", ("tests/routing/test_shared_health.py",)),

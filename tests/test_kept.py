@@ -45,7 +45,7 @@ def kept(settings: Make, folder: Path, **sections: Any) -> Settings:
 
 
 class Turning:
-    """Somebody else's reader, which finds no text the first time."""
+    """Somebody else's reader, which finds no text the first time, and fails the third time."""
 
     name = "turning"
     capabilities = Capabilities(read=True)
@@ -55,6 +55,8 @@ class Turning:
 
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
         self.calls += 1
+        if self.calls > 2:
+            raise PageUnavailable(url, "The server failed.")
         return ReadResult(url=url, content=" \n" if self.calls == 1 else "text", success=True)
 
     async def aclose(self) -> None:
@@ -157,12 +159,17 @@ class TestCache:
         assert len(world.site("articles").requests) == 2
 
     @pytest.mark.req("B19")
-    async def test_an_empty_answer_is_not_kept_like_a_good_one(self, settings: Make, tmp_path: Path) -> None:
+    async def test_an_empty_answer_is_not_kept_like_a_good_one(
+        self, world: World, settings: Make, tmp_path: Path
+    ) -> None:
         own = kept(settings, tmp_path, cache={"search_ttl": 0.0}, archive={"enabled": False})
         async with Web(own) as web:
-            for words, again in (("bm25", True), ("zzzyyyxxx", False)):
-                first = await web.search(words)
-                assert (bool(first.results), (await web.search(words)).cached) == (again, again)
+            assert (await web.search("bm25")).results
+            assert not (await web.search("zzzyyyxxx")).results
+            world.searxng.fail(InjectedFault.status(500), times=None)
+            assert (await web.search("bm25")).stale
+            with pytest.raises(AllProvidersFailed):
+                await web.search("zzzyyyxxx")
 
     @pytest.mark.req("B19", "B13")
     async def test_an_answer_of_the_archive_is_not_kept(self, world: World, settings: Make, tmp_path: Path) -> None:
@@ -175,9 +182,7 @@ class TestCache:
         assert (again.provider, again.cached, again.stale) == ("searxng", False, False)
 
     @pytest.mark.req("B19")
-    async def test_after_an_hour_a_stale_answer_is_for_failures_only(
-        self, world: World, settings: Make, tmp_path: Path
-    ) -> None:
+    async def test_a_stale_answer_is_for_failures_only(self, world: World, settings: Make, tmp_path: Path) -> None:
         own = kept(settings, tmp_path, cache={"search_ttl": 0.0, "stale_ttl": 7_200.0}, archive={"enabled": False})
         async with Web(own) as web:
             await web.search("bm25")

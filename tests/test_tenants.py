@@ -18,7 +18,7 @@ from groundwire.errors import GroundwireError
 from groundwire.models import Page, SearchResponse, SearchResult
 from groundwire.routing.cache import Cache
 from groundwire.routing.cache_codec import page_key, partition_of, search_key
-from groundwire.safety.tenancy import LOCAL, OPERATOR, Owner, Sharing, page_visibility
+from groundwire.safety.tenancy import LOCAL, OPERATOR, Owner, page_visibility
 from groundwire.safety.urls import parse_url
 from groundwire.storage import StoreError
 from groundwire.storage.archive.store import Archive
@@ -31,10 +31,10 @@ Make = Callable[..., Settings]
 WORDS = "reciprocal rank fusion"
 
 
-def kept(settings: Make, folder: Path, sharing: Sharing = "sessions", **sections: Any) -> Settings:
+def kept(settings: Make, folder: Path, **sections: Any) -> Settings:
     """Settings with a store, a cache and an archive of their own."""
     return settings(
-        storage={"url": f"sqlite:///{folder}/store.db", "sharing": sharing},
+        storage={"url": f"sqlite:///{folder}/store.db"},
         cache={"enabled": True},
         archive={"enabled": True, "path": str(folder / "archive.db")},
         session={"max_searches": 0},
@@ -50,18 +50,15 @@ def rrf(world: World) -> str:
 
 class TestArchive:
     @pytest.mark.req("B22")
-    @pytest.mark.parametrize(
-        ("sharing", "leaks"), [("none", False), ("sessions", False), ("public", False), ("all", True)]
-    )
     async def test_a_private_address_stays_its_owners_when_providers_are_down(
-        self, world: World, settings: Make, tmp_path: Path, rrf: str, sharing: Sharing, leaks: bool
+        self, world: World, settings: Make, tmp_path: Path, rrf: str
     ) -> None:
-        async with Web(kept(settings, tmp_path, sharing)) as web:
+        async with Web(kept(settings, tmp_path)) as web:
             for owner in (web.session("a"), web.restricted(tenant="a")):
                 await owner.open_page(f"{rrf}?draft=merger")
             world.searxng.fail(InjectedFault.status(500), times=None)
             for other in (web, web.session(), web.session("b"), web.restricted(tenant="b").session("a")):
-                assert ("draft=merger" in await said(other.search(WORDS))) == leaks
+                assert "draft=merger" not in await said(other.search(WORDS))
             for owner in (web.session("a"), web.restricted(tenant="a"), web.restricted(tenant="a").session("x")):
                 assert "draft=merger" in await said(owner.search(WORDS)), "its owner still has it"
 
@@ -130,28 +127,17 @@ class TestArchive:
 
 class TestCache:
     @pytest.mark.req("B22")
-    @pytest.mark.parametrize(
-        ("sharing", "shared"),
-        [
-            ("none", (False, False)),
-            ("sessions", (False, False)),
-            ("public", (True, False)),
-            ("all", (True, True)),
-        ],
-    )
-    async def test_only_what_is_public_by_construction_is_shared(
-        self, settings: Make, tmp_path: Path, rrf: str, sharing: Sharing, shared: tuple[bool, bool]
-    ) -> None:
-        async with Web(kept(settings, tmp_path, sharing)) as web:
+    async def test_tenants_share_nothing(self, settings: Make, tmp_path: Path, rrf: str) -> None:
+        async with Web(kept(settings, tmp_path)) as web:
             one, other = (web.restricted(tenant=name) for name in ("a", "b"))
-            for url, expected in zip((rrf, f"{rrf}?draft=merger"), shared, strict=True):
+            for url in (rrf, f"{rrf}?draft=merger"):
                 assert not (await one.open_page(url)).cached
                 assert (await one.open_page(url)).cached
-                assert (await other.open_page(url)).cached == expected
+                assert not (await other.open_page(url)).cached
             await one.open_page(f"{rrf}#merger")
             assert "merger" not in str(await other.open_page(rrf))
             await one.search(WORDS)
-            assert (await other.search(WORDS)).cached == shared[0]
+            assert not (await other.search(WORDS)).cached
 
     @pytest.mark.req("B22")
     async def test_sessions_without_a_tenant_share_what_is_public(
@@ -255,9 +241,9 @@ def test_what_is_public_by_construction(url: str, visibility: str) -> None:
 
 def test_names_of_owners_never_run_together() -> None:
     owners = [LOCAL, Owner("shared"), Owner("local"), Owner("a:b"), Owner("a b"), Owner(session="a"), Owner("a")]
-    keys = {partition_of(owner, "private", "public") for owner in owners} | {"shared"}
+    keys = {partition_of(owner, "private") for owner in owners} | {"shared"}
     assert len(keys) == len(owners) + 1
-    assert partition_of(Owner("a"), "public", "public") == "shared"
+    assert partition_of(Owner(session="a"), "public") == "shared"
 
 
 async def said(call: Awaitable[Any]) -> str:

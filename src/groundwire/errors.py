@@ -43,7 +43,6 @@ A class exists where a caller would act differently. Messages say what to do nex
     │   └── TooManyRedirects
     ├── DeadlineExceeded              the call's deadline has passed
     ├── AllProvidersFailed            every provider failed; carries the attempts
-    ├── Overloaded                    this process is too busy to answer in time; carries retry_after
     └── Closed                        the `Web` was closed before the call
 """
 
@@ -70,7 +69,7 @@ __all__ = [
     "AllProvidersFailed", "AuthenticationFailed", "BlockedAddress", "BlockedByPolicy", "BlockedByRobots",
     "BlockedDomain", "BlockedSecret", "BlockedUnknown", "BudgetExceeded", "Closed", "ConfigurationError",
     "DeadlineExceeded", "GroundwireError", "HostNotFound", "InvalidRequest", "MissingKey", "NativeUnsupported",
-    "NotConfigured", "Overloaded", "PageBlocked", "PageEmpty", "PageError", "PageNeedsScripts", "PageNotFound",
+    "NotConfigured", "PageBlocked", "PageEmpty", "PageError", "PageNeedsScripts", "PageNotFound",
     "PagePaced", "PageRefused", "PageTooLarge", "PageUnavailable", "PermissionDenied", "ProviderBlocked",
     "ProviderError", "ProviderTimeout", "ProviderUnavailable", "ProviderUnreachable", "ProviderUnsupported",
     "QuotaExceeded", "RateLimited", "RequestRefused", "TooManyRedirects", "UnexpectedResponse", "UnknownProvider",
@@ -504,12 +503,6 @@ _REMEDIES: Mapping[str, str] = MappingProxyType(
     }
 )
 """What helps when all attempts had the same outcome; otherwise each provider is to be checked."""
-
-
-class Overloaded(GroundwireError):
-    """This process is too busy to answer a new call in time; retry in `retry_after` seconds."""
-
-    retry_after: float = 1.0
 
 
 class Closed(GroundwireError):

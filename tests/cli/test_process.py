@@ -132,7 +132,7 @@ def test_a_thread_that_cannot_be_stopped_does_not_hold_up_the_end(terminal: Term
         silent.listen()
         proxy = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with terminal.start(
-            "search", "x", "-p", "duckduckgo", "--timeout", "600", GROUNDWIRE_PROVIDERS_DUCKDUCKGO_PROXY=proxy
+            "search", "x", "-p", "duckduckgo", "--timeout", "600", GROUNDWIRE_NETWORK_PROXY=proxy
         ) as process:
             asking, _ = silent.accept()  # from now on ddgs waits for an answer that never comes
             process.send_signal(signal.SIGINT)

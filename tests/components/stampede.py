@@ -116,7 +116,7 @@ async def ask(store_url: str, url: str, tasks: int, lease: float) -> None:
         answers = await asyncio.gather(*(one() for _ in range(tasks)))
         fields = ("value", "cached", "stale", "age")
         print(json.dumps([{name: getattr(answer, name) for name in fields} for answer in answers]), flush=True)
-        await cache.aclose(grace_seconds=10)
+        await cache.aclose()
         await store.aclose()
 
 

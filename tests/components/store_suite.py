@@ -297,17 +297,6 @@ class StoreSuite:
             given.setdefault(name, set()).update(answer.numbers)
         assert sorted(number for numbers in given.values() for number in numbers) == [*range(1, 31)]
 
-    async def test_mistakes_of_the_caller_are_told(self, stage: Stage) -> None:
-        store = stage.open()
-        with pytest.raises(ValueError, match="fresh must be"):
-            await store.set("k", b"v", fresh=-1)
-        with pytest.raises(ValueError, match="must be finite"):
-            await store.count("k", float("nan"))
-        with pytest.raises(ValueError, match="ttl must be"):
-            await store.lease("k", owner="me", ttl=float("inf"))
-        with pytest.raises(ValueError, match="burst must be"):
-            await store.pace("k", interval=1, burst=0)
-
     async def test_a_cancelled_call_does_no_harm(self, stage: Stage) -> None:
         store = stage.open()
         await store.count("c", 0)

@@ -14,7 +14,6 @@ from components.calls import CallingRouter
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     NotConfigured,
-    PageUnavailable,
     ProviderTimeout,
     ProviderUnavailable,
     ProviderUnsupported,
@@ -87,40 +86,23 @@ async def test_that_it_knows_nothing_is_no_answer(archive: Archive) -> None:
         await ArchiveProvider(archive).search("sharks")
 
 
-@pytest.mark.req("B13")
-async def test_reading(archive: Archive) -> None:
-    result = await ArchiveProvider(archive).read_url("https://a.example/one")
-    assert result.success
-    assert (result.title, result.content) == ("A page", "# Whales\n\nThey swim.")
-    assert result.content_length == len(result.content)
-    assert (result.published, result.modified, result.author) == ("2026-11-01", "2026-11-09", "Ada Voss")
-    assert result.warnings == ("from the archive, read on 2026-11-20",)
-    for url in ("https://b.example/", "https://a.example/two"):
-        with pytest.raises(PageUnavailable, match="no copy"):
-            await ArchiveProvider(archive).read_url(url)
-
-
 async def test_an_archive_that_is_off_or_a_deadline_that_is_over(tmp_path: Path, archive: Archive) -> None:
     (tmp_path / "archive.db").mkdir()  # a file that is damaged would be moved aside
     broken = Archive(tmp_path / "archive.db")
     for provider in (ArchiveProvider(broken), ArchiveProvider(broken)):
         with pytest.raises(ProviderUnavailable, match=r"archive\.db"):
             await provider.search("whales")
-        with pytest.raises(ProviderUnavailable, match=r"archive\.db"):
-            await provider.read_url("https://a.example/")
     await broken.aclose()
     late = Deadline.after(0)
     with pytest.raises(ProviderTimeout):
         await ArchiveProvider(archive).search("whales", deadline=late)
-    with pytest.raises(ProviderTimeout):
-        await ArchiveProvider(archive).read_url("https://a.example/one", deadline=late)
 
 
 @pytest.mark.req("B13")
 async def test_it_fits_the_contracts_and_the_chain(archive: Archive) -> None:
     provider = ArchiveProvider(archive)
     assert isinstance(provider, SearchProvider)
-    assert isinstance(provider, ReadProvider)
+    assert not isinstance(provider, ReadProvider), "readers look there by themselves"
     chain = CallingRouter([provider])
     answer = await chain.ask(Query(text="whales", time_range="y"), Deadline.after(60))
     assert answer.provider == "archive"

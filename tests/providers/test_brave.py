@@ -15,14 +15,13 @@ from components.services import request_of, results_of
 from groundwire.errors import (
     AuthenticationFailed,
     ProviderError,
-    ProviderUnsupported,
     QuotaExceeded,
     RateLimited,
     RequestRefused,
 )
 from groundwire.models import NO_FILTERS, Applied, Filters
 from groundwire.providers.base import ProviderContext
-from groundwire.providers.brave import BraveOptions, BraveSearchProvider
+from groundwire.providers.brave import BraveSearchProvider
 from groundwire.providers.query_mapping import Mapped
 from groundwire.safety.guard import Guard
 from groundwire.settings import Settings
@@ -50,14 +49,13 @@ class TestRecordings:
             usual = AuthenticationFailed if one.reply.status == 422 else RateLimited
             assert type(caught.value).__name__ == want.get("error", usual.__name__), one.name
 
-    @pytest.mark.parametrize("kind", ["web", "news"])
-    async def test_the_emulator_answers_in_the_recorded_shape(self, recordings: Path, make: Make, kind: str) -> None:
-        known = [one.body for one in recorded(recordings, "brave", f"{kind}_search__*.json")]
+    async def test_the_emulator_answers_in_the_recorded_shape(self, recordings: Path, make: Make) -> None:
+        known = [one.body for one in recorded(recordings, "brave", "web_search__*.json")]
         ours = await make().ask(
             Mapped({"q": "search engines"}),
             lambda reply: reply,
             method="GET",
-            path=f"/res/v1/{kind}/search",
+            path="/res/v1/web/search",
             deadline=None,
         )
         assert missing(known, ours.json()) == []
@@ -87,11 +85,6 @@ class TestParse:
             ("2026-11-01T08:00:00", ""),
             (None, "2 days ago"),
         ]
-
-    def test_further_passages_are_added_when_wanted(self) -> None:
-        reply = answer({"query": {}, "web": {"results": [ROW | {"extra_snippets": ["e1", None, "e2"]}]}})
-        assert parse(reply)[0].snippet == "d"
-        assert parse(reply, extra_snippets=True)[0].snippet == "d e1 e2"
 
     def test_a_corrected_query_is_said(self) -> None:
         found = parse(answer({"query": {"original": "wether", "altered": "weather"}, "web": {"results": [ROW]}}))
@@ -161,10 +154,8 @@ class TestParams:
         assert mapped.applied == applied
         assert bool(mapped.warnings) == ("post_filter" in applied.values() and "time_range" not in applied)
 
-    def test_the_limit_is_that_of_the_kind(self) -> None:
+    def test_the_limit_is_capped(self) -> None:
         assert to_params("words", 50, NO_FILTERS).values["count"] == "20"
-        news = to_params("words", 50, NO_FILTERS, BraveOptions(kind="news", extra_snippets=True)).values
-        assert news == {"q": "words", "count": "50", "safesearch": "moderate", "extra_snippets": "true"}
 
     def test_long_queries_are_cut_and_it_is_said(self) -> None:
         for query in ("w " * 60, "longer-word " * 40):
@@ -189,11 +180,6 @@ class TestOnTheWire:
         request = service.requests[-1]
         assert request.path == "/res/v1/web/search"
         assert request.query["count"] == "2"
-
-    async def test_it_finds_news(self, service: Brave, make: Make) -> None:
-        found = await make(kind="news").search("reciprocal rank fusion")
-        assert found[0].title == "Reciprocal rank fusion"
-        assert service.requests[-1].path == "/res/v1/news/search"
 
     @pytest.mark.req("B4")
     async def test_filters_hold(self, service: Brave, make: Make, world: World) -> None:
@@ -222,14 +208,6 @@ class TestOnTheWire:
     async def test_a_wrong_parameter_is_a_refused_request(self, make: Make) -> None:
         with pytest.raises(RequestRefused):
             await make().search("search", filters=Filters(page=1, safesearch=cast("Any", "sometimes")))
-
-    @pytest.mark.req("B1")
-    async def test_what_the_plan_lacks_is_said(self, service: Brave, make: Make) -> None:
-        provider = make(extra_snippets=True)
-        with pytest.raises(ProviderUnsupported, match="extra_snippets"):
-            await provider.search("search")
-        service.extra_snippets = True
-        assert "Also: " in (await provider.search("search"))[0].snippet
 
     @pytest.mark.req("B1", "B16")
     async def test_a_used_up_quota_says_when_the_month_begins_anew(self, service: Brave, make: Make) -> None:
@@ -271,6 +249,6 @@ class TestCreate:
     @pytest.mark.parametrize("variable", BraveSearchProvider.key_variables)
     def test_either_variable_may_hold_keys(self, variable: str) -> None:
         settings = Settings.model_validate({"keys": {variable: "canary-one,canary-two"}})
-        provider = BraveSearchProvider.create(ProviderContext("brave", settings, Wires(), {"kind": "news"}))
+        provider = BraveSearchProvider.create(ProviderContext("brave", settings, Wires(), {}))
         assert "Keys('brave', 2 keys" in repr(vars(provider))
         assert "canary" not in repr(vars(provider))

@@ -137,8 +137,8 @@ class TestBody:
         assert 6 <= age.days <= 8
 
     def test_options_go_into_the_body(self) -> None:
-        body = to_body("words", 5, Filters(), ExaOptions(type="fast", category="news")).values
-        assert (body["type"], body["category"]) == ("fast", "news")
+        body = to_body("words", 5, Filters(), ExaOptions(type="fast")).values
+        assert body["type"] == "fast"
 
 
 class TestOnTheWire:

@@ -26,7 +26,7 @@ from groundwire.errors import (
     UnsupportedContent,
 )
 from groundwire.models import Filters
-from groundwire.providers.firecrawl import FirecrawlOptions, FirecrawlProvider
+from groundwire.providers.firecrawl import FirecrawlProvider
 from groundwire.testing import InjectedFault
 from world import World
 from world.services.firecrawl import Firecrawl
@@ -165,7 +165,7 @@ class TestBody:
     )
     def test_filters_are_mapped(self, filters: Filters, wanted: dict[str, Any], applied: dict[str, str]) -> None:
         mapped = to_body("words", 120, filters)
-        assert mapped.values == {"query": "words", "limit": 100, "sources": ["web"]} | wanted
+        assert mapped.values == {"query": "words", "limit": 100} | wanted
         assert mapped.applied == applied
         assert mapped.warnings == []
 
@@ -173,9 +173,6 @@ class TestBody:
         mapped = to_body("word " * 120, 5, Filters())
         assert len(mapped.values["query"]) <= 500
         assert "was cut to" in mapped.warnings[0]
-
-    def test_options_go_into_the_body(self) -> None:
-        assert to_body("words", 5, Filters(), FirecrawlOptions(sources="news")).values["sources"] == ["news"]
 
 
 class TestOnTheWire:
@@ -190,11 +187,6 @@ class TestOnTheWire:
         assert found.cost_usd == pytest.approx(0.01066)
         assert found.warnings == ("firecrawl: Something was left out",)
         assert service.requests[-1].headers["Authorization"] == "Bearer test-key"
-
-    async def test_it_finds_news(self, make: Make) -> None:
-        firecrawl = make(sources="news")
-        found = await firecrawl.search("reciprocal rank fusion", limit=1)
-        assert found[0].published_origin == "12 days ago"
 
     @pytest.mark.req("B4")
     async def test_filters_are_honored(self, world: World, make: Make, service: Firecrawl) -> None:

@@ -227,13 +227,6 @@ class TestOnTheWire:
         assert (await make("").read_url(f"{site}/wiki/../../../../wiki/bm25")).success
         assert service.requests[-1].target == f"/{site}/wiki/bm25"
 
-    async def test_options_reach_the_wire(self, world: World, service: Jina, make: Make) -> None:
-        asked = make("", engine="browser", cache=False, token_budget=10)
-        with pytest.raises(RequestRefused, match="Raise its token_budget"):
-            await asked.read_url(world.site("articles").page("bm25"))
-        headers = service.requests[-1].headers
-        assert [headers[name] for name in ("X-Engine", "X-No-Cache", "X-Token-Budget")] == ["browser", "true", "10"]
-
     @pytest.mark.req("B10")
     async def test_a_secret_does_not_leave_the_house(self, service: Jina, make: Make) -> None:
         with pytest.raises(PageRefused, match="carries a password, key or token") as caught:

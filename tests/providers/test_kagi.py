@@ -13,7 +13,7 @@ from components.exchanges import answer, missing, recorded
 from components.services import request_of, results_of
 from groundwire.errors import AuthenticationFailed, QuotaExceeded, RateLimited, RequestRefused
 from groundwire.models import NO_FILTERS, Applied, Filters
-from groundwire.providers.kagi import KagiOptions, KagiSearchProvider
+from groundwire.providers.kagi import KagiSearchProvider
 from groundwire.providers.query_mapping import Mapped
 from groundwire.transport import Response
 from world import World
@@ -57,11 +57,6 @@ class TestParse:
             found = parse(answer({"meta": {}, "data": data}))[0]
             assert (found.published, found.published_origin) == (published, origin)
 
-    def test_news_are_read_from_their_own_list(self) -> None:
-        reply = answer({"meta": {}, "data": {"search": [ROW], "news": [ROW | {"url": "https://n.example/"}]}})
-        assert [row.url for row in parse(reply)] == ["https://a.example/x"]
-        assert [row.url for row in parse(reply, kind="news")] == ["https://n.example/"]
-
     def test_rows_without_an_address_are_left_out(self) -> None:
         rows: list[object] = [{"title": "x"}, {"url": None}, "text", None, ROW]
         assert [row.url for row in parse(answer({"meta": {}, "data": {"search": rows}}))] == ["https://a.example/x"]
@@ -102,9 +97,6 @@ class TestMapping:
         assert not mapped.applied
         assert not mapped.warnings
 
-    def test_the_kind_is_a_workflow(self) -> None:
-        assert to_body("words", 5, NO_FILTERS, KagiOptions(kind="news")).values["workflow"] == "news"
-
     @pytest.mark.req("B4")
     @pytest.mark.parametrize(("filters", "query", "applied"), FORMER)
     def test_the_former_wire_says_what_it_cannot(
@@ -125,9 +117,6 @@ class TestOnTheWire:
         assert len(found) == 2
         assert found.cost_usd == pytest.approx(0.012)
         assert service.requests[-1].path == "/api/v1/search"
-
-    async def test_it_finds_news(self, make: Make) -> None:
-        assert (await make(kind="news").search("reciprocal rank fusion"))[0].title == "Reciprocal rank fusion"
 
     @pytest.mark.req("Y5")
     async def test_the_former_wire_finds_pages(self, service: Kagi, make: Make) -> None:

@@ -155,10 +155,9 @@ class TestOnTheWire:
 
 
 @pytest.mark.req("B1", "Y15")
-async def test_a_page_costs_by_how_it_is_fetched(make: Make, service: Linkup, world: World) -> None:
+async def test_a_page_has_its_price(make: Make, service: Linkup, world: World) -> None:
     url = world.site("articles").page("bm25")
-    for rendered, price in ((False, 0.001), (True, 0.005)):
-        reader = make(render_js=rendered)
-        page = await reader.read_url(url)
-        assert (page.cost_usd, reader.page_price_usd) == (price, price)
-        assert service.requests[-1].json() == {"url": url, "renderJs": rendered}
+    reader = make()
+    page = await reader.read_url(url)
+    assert (page.cost_usd, reader.page_price_usd) == (0.001, 0.001)
+    assert service.requests[-1].json() == {"url": url, "renderJs": False}

@@ -11,9 +11,8 @@ from typing import Any
 import pytest
 
 from components.exchanges import answer, shape
-from components.services import offline, posted, request_of, results_of, sent
+from components.services import posted, request_of, results_of
 from groundwire import Settings, Web
-from groundwire.deadline import Deadline
 from groundwire.errors import RequestRefused, UnexpectedResponse
 from groundwire.models import Applied, Filters
 from groundwire.providers.parallel import ParallelOptions, ParallelSearchProvider
@@ -212,12 +211,7 @@ class TestOnTheWire:
 
 
 @pytest.mark.req("B1", "Y15")
-async def test_a_page_may_have_an_age(make: Make, service: Parallel, world: World) -> None:
+async def test_a_page_has_its_price_and_day(make: Make, service: Parallel, world: World) -> None:
     url = world.site("articles").page("bm25")
     page = await make().read_url(url)
-    assert "fetch_policy" not in sent(service)["advanced_settings"]
     assert (page.cost_usd, page.title, len(page.published or "")) == (0.001, page.title, 10)
-    request = offline("parallel", max_age=5).to_page_request(url, Deadline.after(9, lambda: 0.0))
-    assert request.values["advanced_settings"]["fetch_policy"] == {"max_age_seconds": 600, "timeout_seconds": 8}
-    await make(max_age=86_400).read_url(url)
-    assert sent(service)["advanced_settings"]["fetch_policy"]["max_age_seconds"] == 86_400

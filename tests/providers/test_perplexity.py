@@ -130,10 +130,6 @@ class TestMapping:
     def test_the_limit_is_capped(self) -> None:
         assert to_body("words", 50, Filters()).values["max_results"] == 20
 
-    def test_options(self) -> None:
-        body = to_body("words", 5, Filters(), PerplexityOptions(mode="academic", max_tokens_per_page=64)).values
-        assert (body["search_mode"], body["max_tokens_per_page"]) == ("academic", 64)
-
 
 class TestOnTheWire:
     @pytest.mark.req("Y5")
@@ -146,10 +142,6 @@ class TestOnTheWire:
         request = service.requests[-1]
         assert (request.method, request.path) == ("POST", "/search")
         assert request.headers["Authorization"] == "Bearer test-key"
-
-    async def test_snippets_are_as_long_as_asked(self, make: Make) -> None:
-        found = await make(max_tokens_per_page=10).search("reciprocal rank fusion")
-        assert max(len(row.snippet) for row in found) <= 40
 
     @pytest.mark.req("B4")
     async def test_what_was_done_about_filters_is_said(self, make: Make) -> None:

@@ -26,6 +26,7 @@ FOLDERS = {
     "searxng": "searxng",
     "serper": "serper",
     "tavily": "tavily",
+    "tavily_free": "tavily_free",
     "wikipedia": "wikipedia",
     "you": "you",
 }

@@ -43,13 +43,12 @@ JUNK |= st.lists(JUNK, max_size=2) | st.dictionaries(st.text(max_size=5), JUNK, 
 
 def readers(provider: str) -> list[Callable[[Response], object]]:
     """Return everything that reads a provider's answers."""
-    further_options: dict[str, dict[str, Any]] = {"brave": {"extra_snippets": True}, "kagi": {"kind": "news"}}
-    made = [offline(provider), offline(provider, **further_options.get(provider, {}))]
+    made = offline(provider)
     further: list[Callable[[Response], object]] = [tokens] if provider == "jina" else []
-    if made[0].capabilities.search:
-        further += [partial(one.to_results, mapped=Mapped({})) for one in made]
-    if made[0].capabilities.read:
-        further.append(partial(made[0].to_page, url=URL))
+    if made.capabilities.search:
+        further.append(partial(made.to_results, mapped=Mapped({})))
+    if made.capabilities.read:
+        further.append(partial(made.to_page, url=URL))
     return further
 
 

@@ -119,7 +119,7 @@ async def test_a_cut_connection_is_a_network_failure(ddgs_wire: Wire) -> None:
 
 
 async def test_a_wrong_certificate_is_a_network_failure(ddgs_wire: Wire) -> None:
-    asked = DuckDuckGoSearchProvider(DuckDuckGoOptions(proxy=ddgs_wire.url))
+    asked = DuckDuckGoSearchProvider(DuckDuckGoOptions(), proxy=ddgs_wire.url)
     with pytest.raises(ProviderUnreachable):
         await asked.search("x")
     await asked.aclose()

@@ -35,7 +35,7 @@ from world.virtual_time import run_virtually
 
 T = TypeVar("T")
 
-LIFE = CacheTtl(fresh=60, stale=600, error=6_000)
+LIFE = CacheTtl(fresh=60, stale=6_600)
 DOWN = RateLimited("x", "too many requests")
 
 
@@ -141,8 +141,6 @@ async def test_what_was_loaded_is_kept(cache: Cache, clock: Clock) -> None:
     [
         (59, CacheResult("v1", cached=True, age=59)),
         (61, CacheResult("v1", cached=True, stale=True, age=61)),
-        (659, CacheResult("v1", cached=True, stale=True, age=659)),
-        (661, CacheResult("v1", cached=True, stale=True, age=661)),
         (6_659, CacheResult("v1", cached=True, stale=True, age=6_659)),
         (6_661, None),
     ],
@@ -162,51 +160,16 @@ async def test_the_phases_of_a_value_whose_source_is_down(
 
 
 @pytest.mark.req("B19")
-async def test_after_staleness_a_value_is_loaded_before_it_is_returned(cache: Cache, clock: Clock) -> None:
-    source = Source()
-    await source.ask_and_settle(cache)
-    clock.now += 661
-    assert await source.ask(cache) == CacheResult("v2")
-
-
-@pytest.mark.req("B19")
-async def test_a_stale_value_is_returned_at_once_and_fetched_anew_once(
-    cache: Cache, store: Store, clock: Clock
-) -> None:
+async def test_a_stale_value_is_loaded_anew_once(cache: Cache, store: Store, clock: Clock) -> None:
     source = Source()
     await source.ask_and_settle(cache)
     clock.now += 61
-    source.open.clear()
-    source.begun.clear()
     others = Cache(store, clock=clock)
-    answers = [await source.ask(one) for one in (cache, others) for _ in range(20)]
-    assert set(answers) == {CacheResult("v1", cached=True, stale=True, age=61)}
-    await source.begun.wait()
-    source.open.set()
-    await cache.aclose(grace_seconds=4)
-    await others.aclose(grace_seconds=4)
+    answers = await asyncio.gather(*(source.ask(one) for one in (cache, others) for _ in range(20)))
+    assert {answer.value for answer in answers} == {"v2"}
+    assert not any(answer.stale for answer in answers)
     assert source.loads == 2
-    assert await source.ask(Cache(store, clock=clock)) == CacheResult("v2", cached=True)
-
-
-@pytest.mark.req("B19")
-async def test_a_refresh_that_failed_rests_for_all_processes(store: Store, clock: Clock) -> None:
-    source = Source()
-    one, other = Cache(store, clock=clock), Cache(store, clock=clock)
-    await source.ask_and_settle(one)
-    clock.now += 61
-    source.error = DOWN
-    for cache in (one, one, other, other):
-        assert (await source.ask_and_settle(cache)).stale
-    assert source.loads == 2
-    clock.now += 10  # the others' rest is over, which the store's clock tells
-    third = Cache(store, clock=clock)
-    source.error = None
-    assert (await source.ask(third)).stale
-    await third.aclose(grace_seconds=4)
-    assert source.loads == 3
-    await one.aclose()
-    await other.aclose()
+    await others.aclose()
 
 
 @pytest.mark.req("B19")
@@ -308,12 +271,6 @@ async def test_bypass_loads_and_keeps(cache: Cache) -> None:
 async def test_a_life_of_zero_is_not_kept(cache: Cache) -> None:
     source = Source(life=CacheTtl())
     assert [await source.ask(cache) for _ in range(2)] == [CacheResult("v1"), CacheResult("v2")]
-
-
-async def test_a_life_without_freshness_is_stale_from_the_start(cache: Cache) -> None:
-    source = Source(life=CacheTtl(stale=60))
-    await source.ask(cache)
-    assert await source.ask(cache) == CacheResult("v1", cached=True, stale=True)
 
 
 async def test_a_cancelled_caller_does_not_end_the_load_of_others(cache: Cache) -> None:
@@ -540,23 +497,8 @@ def test_what_another_process_loads_is_looked_for_ever_less_often() -> None:
     assert run_virtually(run())[:7] == [0.0, 0.005, 0.015, 0.035, 0.075, 0.125, 0.175]
 
 
-def test_a_refresh_that_failed_rests_for_five_seconds_everywhere() -> None:
-    async def run() -> list[float]:
-        store, source = Leases(), Source()
-        cache = virtual_cache(store)
-        await source.ask(cache, deadline=virtual_deadline(4.0))
-        await asyncio.sleep(100.0)
-        source.error = DOWN
-        assert (await source.ask(cache, deadline=virtual_deadline(4.0))).value == "v1"
-        await asyncio.sleep(1.0)
-        await cache.aclose()
-        return [ttl for key, _, ttl in store.asked if key == "refresh:k"]
-
-    assert run_virtually(run()) == pytest.approx([1.2 * 4.0 + 5.0, 5.0])
-
-
-def test_closing_waits_for_two_seconds_for_what_was_begun_and_not_for_refreshes() -> None:
-    async def run() -> tuple[float, float, int]:
+def test_closing_waits_for_two_seconds_for_what_was_begun() -> None:
+    async def run() -> float:
         loop = asyncio.get_running_loop()
         cache = virtual_cache(Leases(slow=True))
         cache.lookup("k")
@@ -564,36 +506,14 @@ def test_closing_waits_for_two_seconds_for_what_was_begun_and_not_for_refreshes(
         began = loop.time()
         await cache.aclose()
         stuck = loop.time() - began
-        source, cache = Source(), virtual_cache(Leases())
-        await source.ask(cache, deadline=virtual_deadline(4.0))
+        cache = virtual_cache(Leases())
         cache.lookup("other")
         cache.abandon("other")
         await asyncio.sleep(100.0)
         assert not cache._tasks._tasks
-        source.open.clear()
-        await source.ask(cache, deadline=virtual_deadline(4.0))
-        await asyncio.sleep(0.1)
-        began = loop.time()
-        await cache.aclose()
-        return stuck, loop.time() - began, source.cancelled
+        return stuck
 
-    assert run_virtually(run()) == (2.0, 0.0, 1)
-
-
-@pytest.mark.parametrize(("grace", "ends"), [(0.5, 1), (0.25, 0)])
-def test_closing_may_wait_for_refreshes(grace: float, ends: int) -> None:
-    async def run() -> int:
-        source, cache = Source(), virtual_cache(Leases())
-        await source.ask(cache, deadline=virtual_deadline(4.0))
-        await asyncio.sleep(100.0)
-        source.ended = 0
-        source.open.clear()
-        await source.ask(cache, deadline=virtual_deadline(4.0))
-        asyncio.get_running_loop().call_later(0.4, source.open.set)
-        await cache.aclose(grace_seconds=grace)
-        return source.ended
-
-    assert run_virtually(run()) == ends
+    assert run_virtually(run()) == 2.0
 
 
 async def test_the_ends_of_a_thousand_loads_are_remembered(cache: Cache) -> None:
@@ -682,25 +602,6 @@ def test_a_load_that_failed_holds_no_lease_any_more() -> None:
     assert run_virtually(run()) == 1
 
 
-def test_a_value_of_another_process_is_enough_though_it_is_never_fresh() -> None:
-    async def run() -> tuple[str, int]:
-        store, source = Leases(), Source(life=CacheTtl(0.0, 600.0, 0.0))
-        one, other = virtual_cache(store), virtual_cache(store)
-        source.open.clear()
-        first = asyncio.create_task(source.ask(one, deadline=virtual_deadline(9.0)))
-        await source.begun.wait()
-        second = asyncio.create_task(source.ask(other, deadline=virtual_deadline(9.0)))
-        await asyncio.sleep(1.0)
-        source.open.set()
-        assert (await first).value == "v1"
-        found = await second
-        await one.aclose()
-        await other.aclose()
-        return found.value, source.loads
-
-    assert run_virtually(run()) == ("v1", 1)
-
-
 def test_a_load_ends_although_the_store_answers_a_renewal_that_was_canceled() -> None:
     async def run() -> tuple[str, bool]:
         loop, renewing = asyncio.get_running_loop(), asyncio.Event()
@@ -769,17 +670,6 @@ async def test_who_waits_for_another_process_waits_no_longer_than_the_deadline(c
     assert await first == CacheResult("v1")
     assert source.loads == 1
     await one.aclose()
-
-
-async def test_a_rest_costs_the_store_nothing(clock: Clock) -> None:
-    store, source, tasks = Watched(MemoryStore(clock=clock)), Source(), Tasks()
-    await warm(store, clock, source, 61)
-    source.error = DOWN
-    cache = Cache(store, clock=clock)
-    for _ in range(5):
-        await source.ask(cache)
-        await tasks.settled()
-    assert store.asked["refresh:k"] == 2, "one to take it and one to let it rest"
 
 
 async def test_bypass_does_not_take_what_was_asked_for_before(cache: Cache) -> None:
@@ -898,90 +788,6 @@ def test_a_short_load_never_renews_its_lease() -> None:
     assert run_virtually(run()) == ["load:k"]
 
 
-@pytest.mark.parametrize(
-    ("life", "error", "loads"),
-    [
-        (LIFE, None, {1.0: 2, 4.75: 2, 5.0: 2, 31.0: 2}),
-        (LIFE, DOWN, {1.0: 2, 4.75: 2, 5.0: 3, 31.0: 4}),
-        (CacheTtl(0.0, 600.0, 0.0), None, {1.0: 2, 4.75: 2, 5.0: 3, 31.0: 4}),
-    ],
-)
-def test_a_refresh_of_no_use_rests_and_is_tried_again(
-    life: CacheTtl, error: Exception | None, loads: dict[float, int]
-) -> None:
-    async def run() -> dict[float, int]:
-        store, source = Leases(), Source(life=life)
-        cache = virtual_cache(store)
-        await source.ask(cache, deadline=virtual_deadline(30.0))
-        await asyncio.sleep(61.0)
-        source.error = error
-        found, began = {}, asyncio.get_running_loop().time()
-        for at in (0.0, *loads):
-            await asyncio.sleep(began + at - asyncio.get_running_loop().time())
-            assert (await source.ask(cache, deadline=virtual_deadline(30.0))).stale is (
-                not at or bool(error) or not life.fresh
-            )
-            await asyncio.sleep(0.125)
-            found[at] = source.loads
-        assert not cache._tasks._tasks
-        assert ("k" in cache._refresh_pauses) is (error is not None or not life.fresh)
-        await cache.aclose()
-        return {at: number for at, number in found.items() if at}
-
-    assert run_virtually(run()) == loads
-
-
-def test_a_value_that_is_stale_from_the_start_is_refreshed_at_once() -> None:
-    async def run() -> int:
-        source, cache = Source(life=CacheTtl(0.0, 600.0, 0.0)), virtual_cache(Leases())
-        for _ in range(2):
-            assert (await source.ask(cache, deadline=virtual_deadline(4.0))).value == "v1"
-        await asyncio.sleep(0.25)
-        await cache.aclose()
-        return source.loads
-
-    assert run_virtually(run()) == 2
-
-
-def test_a_refresh_under_way_costs_the_store_nothing() -> None:
-    async def run() -> int:
-        store, source = Leases(), Source()
-        cache = virtual_cache(store)
-        await source.ask(cache, deadline=virtual_deadline(4.0))
-        await asyncio.sleep(61.0)
-        source.open.clear()
-        for _ in range(3):
-            assert (await source.ask(cache, deadline=virtual_deadline(4.0))).stale
-            await asyncio.sleep(0.1)
-        await cache.aclose()
-        return [key for key, _, _ in store.asked].count("refresh:k")
-
-    assert run_virtually(run()) == 1
-
-
-def test_pauses_of_a_thousand_others_do_not_end_one() -> None:
-    async def run() -> list[int]:
-        store, source = NoLeases(clock=lambda: 1_800_000_000.0 + asyncio.get_running_loop().time()), Source()
-        cache = virtual_cache(store)
-        keys = [str(number) for number in range(1_002)]
-        for key in keys:
-            await source.ask(cache, key, deadline=virtual_deadline(4.0))
-        await asyncio.sleep(61.0)
-        source.error = DOWN
-        loads = []
-        for key in (*keys, "0", "500"):
-            await source.ask(cache, key, deadline=virtual_deadline(4.0))
-            await asyncio.sleep(0.0001)
-            loads.append(source.loads)
-        await asyncio.sleep(10.0)
-        await source.ask(cache, "0", deadline=virtual_deadline(4.0))
-        assert list(cache._refresh_pauses) == ["0"]
-        await cache.aclose()
-        return loads[-3:]
-
-    assert run_virtually(run()) == [2_004] * 3
-
-
 @pytest.mark.parametrize(("life", "packed"), [(CacheTtl(), 0), (CacheTtl(0.5), 1), (CacheTtl(0.0, 0.5), 1)])
 async def test_a_value_is_packed_if_it_has_any_life(cache: Cache, life: CacheTtl, packed: int) -> None:
     seen: list[str] = []
@@ -1080,7 +886,7 @@ async def test_without_leases_a_stale_value_is_fetched_anew_all_the_same(clock: 
     source, cache, tasks = Source(), Cache(NoLeases(clock=clock), clock=clock), Tasks()
     assert (await source.ask(cache)).value == "v1"
     clock.now += LIFE.fresh + 1
-    assert await source.ask(cache) == CacheResult("v1", cached=True, stale=True, age=61.0)
+    assert await source.ask(cache) == CacheResult("v2")
     await tasks.settled()
     assert await source.ask(cache) == CacheResult("v2", cached=True)
     await cache.aclose()
@@ -1118,10 +924,10 @@ async def test_an_old_value_is_renewed_unless_a_new_one_is_asked_for(cache: Cach
         return kept.value
 
     assert await ask() == "v1"
-    clock.now += LIFE.fresh + LIFE.stale + 1
+    clock.now += LIFE.fresh + 1
     assert await ask() == "v1 again"
     assert await ask(refresh=True) == "v2"
-    clock.now += LIFE.fresh + LIFE.stale + LIFE.error + 1
+    clock.now += LIFE.fresh + LIFE.stale + 1
     assert await ask() == "v3"
     assert old == ["v1"]
 
@@ -1275,7 +1081,7 @@ async def warm(store: Watched, clock: Clock, source: Source, age: float) -> None
     store.granted.clear()
 
 
-@pytest.mark.parametrize("age", [None, 61, 661], ids=["missing", "stale", "expired"])
+@pytest.mark.parametrize("age", [None, 61], ids=["missing", "stale"])
 @pytest.mark.parametrize("refresh", [False, True], ids=["kept", "refresh"])
 @pytest.mark.parametrize("error", [None, DOWN, PageNotFound("u", "gone")], ids=["up", "down", "gone"])
 async def test_a_call_that_is_cancelled_anywhere_leaves_nothing_behind(
@@ -1294,15 +1100,14 @@ async def test_a_call_that_is_cancelled_anywhere_leaves_nothing_behind(
         await asyncio.wait({call})
         cancelled += call.cancelled()
         await tasks.settled()
-        resting = {"refresh:k"} if age == 61 and error is DOWN and not refresh else set()
-        assert set(await store.held()) <= resting
+        assert not await store.held()
         assert not refresh or store.granted.total() == 0
         source.error = None
         assert (await source.ask(cache)).value.startswith("v"), "the next one is served"
         await cache.aclose()
         await tasks.settled()
-        assert set(await store.held()) <= resting
-    assert (2 if age == 61 and not refresh else 3) < cancelled < 60
+        assert not await store.held()
+    assert 3 < cancelled < 60
 
 
 async def test_of_two_calls_either_can_be_cancelled_anywhere(clock: Clock) -> None:
@@ -1324,7 +1129,7 @@ async def test_of_two_calls_either_can_be_cancelled_anywhere(clock: Clock) -> No
     assert cancelled > 6
 
 
-@pytest.mark.parametrize("age", [None, 61, 661], ids=["missing", "stale", "expired"])
+@pytest.mark.parametrize("age", [None, 61], ids=["missing", "stale"])
 async def test_closing_at_any_moment_leaves_nothing_behind(clock: Clock, age: float | None) -> None:
     closed, tasks = 0, Tasks()
     for step in range(60):
@@ -1341,4 +1146,4 @@ async def test_closing_at_any_moment_leaves_nothing_behind(clock: Clock, age: fl
             closed += 1
         assert not tasks.left()
         assert not await store.held()
-    assert closed > 3 or age == 61
+    assert closed > 3

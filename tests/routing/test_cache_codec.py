@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from groundwire.models import Page, Query
-from groundwire.routing.cache_codec import CacheTtl, Partition, lifetime, page_codec, page_key, partition_of, search_key
-from groundwire.safety.tenancy import Owner
+from groundwire.routing.cache_codec import CacheTtl, Partition, page_codec, page_key, partition_of, search_key
+from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.safety.urls import DomainPolicy, parse_url
 
 NOBODY = DomainPolicy()
@@ -136,37 +136,23 @@ def test_one_page_has_one_key() -> None:
     assert len(keys) == 9
 
 
-@pytest.mark.parametrize(("stale", "phases"), [(0.0, (0.0, 0.0)), (3_600.0, (3_600.0, 0.0)), (3_601.0, (3_600.0, 1.0))])
-def test_an_answer_is_stale_for_an_hour_and_then_only_better_than_none(
-    stale: float, phases: tuple[float, float]
-) -> None:
-    assert lifetime(60.0, stale) == CacheTtl(60.0, *phases)
-
-
 def test_a_page_comes_back_from_the_cache_as_it_was() -> None:
-    codec = page_codec(CacheTtl(60.0, 1.0, 2.0))
+    codec = page_codec(CacheTtl(60.0, 3.0))
     page = Page(url="https://a.example/", content="Some text.", title="A")
     assert codec.decode(codec.encode(page)) == page
-    assert codec.ttl(page) == CacheTtl(60.0, 1.0, 2.0)
+    assert codec.ttl(page) == CacheTtl(60.0, 3.0)
 
 
-def test_what_is_public_or_allowed_is_shared_and_everything_else_belongs_to_its_owner() -> None:
-    owner = Owner(tenant="acme")
-    found = {
-        (sharing, visibility): partition_of(owner, visibility, sharing)
-        for sharing in ("none", "sessions", "public", "all")
-        for visibility in ("public", "private")
-    }
-    assert found == {
-        ("none", "public"): "tenant:acme",
-        ("none", "private"): "tenant:acme",
-        ("sessions", "public"): "tenant:acme",
-        ("sessions", "private"): "tenant:acme",
-        ("public", "public"): "shared",
-        ("public", "private"): "tenant:acme",
-        ("all", "public"): "shared",
-        ("all", "private"): "shared",
-    }
+@pytest.mark.parametrize(
+    ("owner", "public", "private"),
+    [
+        (Owner(tenant="acme"), "tenant:acme", "tenant:acme"),
+        (Owner(session="a"), "shared", "session:a"),
+        (LOCAL, "shared", "local"),
+    ],
+)
+def test_what_is_public_is_shared_by_all_without_a_tenant(owner: Owner, public: str, private: str) -> None:
+    assert (partition_of(owner, "public"), partition_of(owner, "private")) == (public, private)
 
 
 def test_an_update_keeps_what_is_cached_unless_its_form_changes() -> None:

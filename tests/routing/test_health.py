@@ -58,11 +58,9 @@ class Watched:
         self.note(provider, self.health.report(Attempt(provider=provider, outcome="ok"), answered=True))
         self.now += 0.1  # what is sent at the same time would say nothing new
 
-    def hear(
-        self, *, provider: str = "a", cooldown: float = 0.0, reason: str = "", degraded: float = 0.0, times: int = 0
-    ) -> None:
-        record = HealthRecord(outcome="quota", reason=reason, times=times)
-        self.health.merge(provider, record, {"cooldown": cooldown, "degraded": degraded})
+    def hear(self, *, provider: str = "a", cooldown: float, reason: str = "") -> None:
+        record = HealthRecord(outcome="quota", reason=reason)
+        self.health.merge(provider, record, {"cooldown": cooldown})
 
     def degraded(self, provider: str = "a") -> float:
         """Return the seconds for which a provider is asked last; 0 when it is not."""
@@ -91,9 +89,8 @@ def test_failures_in_a_row_make_a_suspect_for_twice_as_long_each_time(
     watched.fail(outcome)
     assert watched.names() == "bca"
     seconds = first
-    for times in range(1, 12):
+    for _ in range(11):
         assert watched.degraded() == min(seconds, longest)
-        assert watched.told[-1] == ("a", {"degraded": min(seconds, longest), "times": min(times, 8)})
         watched.fail(outcome)
         seconds *= 2
 
@@ -121,7 +118,6 @@ def test_the_length_of_a_suspicion_is_spread() -> None:
     watched = Watched(jitter=0.75)
     watched.fail(times=3)
     assert watched.degraded() == 1.5
-    assert watched.told == [("a", {"degraded": 1.5, "times": 1})]
 
 
 def test_by_default_it_is_spread_by_a_fifth() -> None:
@@ -154,7 +150,6 @@ def test_one_probe_at_a_time_shows_whether_a_suspect_is_well_again() -> None:
     assert watched.order().probes == frozenset()
     assert watched.names() == "abc"
     assert watched.health.provider_health("a").state == "healthy"
-    assert watched.told[1:] == [("a", {"degraded": 0.0, "times": 0})]
     watched.fail(times=3)
     assert watched.degraded() == 2.0, "an answer also ends the doubling"
 
@@ -320,7 +315,7 @@ def test_who_is_empty_time_after_time_has_no_record_and_comes_last_until_it_has_
     watched.note("a", watched.health.report(empty, answered=True, rows=False))
     assert watched.health.suspects == set(), "it is asked a control query once for each time that it is asked last"
     watched.now = 2_000.0
-    watched.note("a", watched.health.prove("a"))
+    watched.health.prove("a")
     assert (watched.names(), watched.health.has_record("a")) == ("abc", True)
     watched.now = 2_599.0
     assert watched.health.has_record("a")
@@ -414,69 +409,6 @@ class TestOthers:
         assert closed.reason == "not called: in cooldown (empty)"
         assert watched.told == []
 
-    @pytest.mark.parametrize(("said", "believed"), [(0.5, 0.5), (29.0, 29.0), (30.5, 30.0), (500.0, 30.0)])
-    def test_they_make_a_suspect_for_half_a_minute_at_most(self, said: float, believed: float) -> None:
-        watched = Watched()
-        watched.hear(degraded=said, times=1)
-        assert watched.degraded() == believed
-        assert watched.names() == "bca"
-        assert watched.told == []
-
-    def test_no_time_makes_no_suspect_and_a_suspect_of_theirs_does_not_fail_at_once(self) -> None:
-        watched = Watched()
-        watched.hear(times=1)
-        assert watched.health.provider_health("a") == ("a", "healthy", 0.0, "")
-        watched.hear(degraded=5.0, times=1)
-        order = watched.health.order(watched.providers, lambda provider: float(provider.name != "a"))
-        assert [provider.name for provider in order.queue] == ["b", "c", "a"]
-
-    def test_what_is_known_here_is_not_replaced(self) -> None:
-        watched = Watched()
-        watched.fail(times=3)
-        watched.hear(degraded=20.0, times=5)
-        assert watched.degraded() == 2.0
-
-    @pytest.mark.parametrize(("times", "next_suspicion"), [(0, 2.0), (1, 4.0), (3, 4.0)])
-    def test_the_next_failure_doubles_what_they_counted(self, times: int, next_suspicion: float) -> None:
-        watched = Watched()
-        watched.hear(degraded=5.0, times=times)
-        watched.fail()
-        assert watched.degraded() == next_suspicion
-
-    def test_a_count_out_of_all_bounds_is_not_told_on(self) -> None:
-        watched = Watched()
-        watched.hear(degraded=5.0, times=10**6)
-        watched.fail()
-        assert watched.told == [("a", {"degraded": 4.0, "times": 8})]
-
-    def test_somebody_elses_probe_that_went_well_ends_what_they_said(self) -> None:
-        watched = Watched()
-        watched.hear(degraded=5.0, times=3)
-        watched.hear()
-        assert watched.health.provider_health("a").state == "healthy"
-        watched.fail(times=3)
-        assert watched.degraded() == 2.0, "their count is forgotten, too"
-
-    def test_their_silence_does_not_end_what_was_seen_here(self) -> None:
-        watched = Watched()
-        watched.fail(times=3)
-        watched.hear()
-        assert watched.degraded() == 2.0
-
-    def test_a_count_without_a_suspicion_ends_nothing(self) -> None:
-        watched = Watched()
-        watched.hear(degraded=5.0, times=1)
-        watched.hear(times=1)
-        assert watched.degraded() == 5.0
-
-    def test_what_they_said_once_and_took_back_does_not_end_a_later_suspicion_of_our_own(self) -> None:
-        watched = Watched()
-        watched.hear(degraded=5.0, times=1)
-        watched.hear()
-        watched.fail(times=3)
-        watched.hear()
-        assert watched.degraded() == 2.0
-
 
 def test_a_probe_holds_its_place_for_a_second() -> None:
     watched = Watched()
@@ -518,18 +450,16 @@ def test_a_cooldown_doubles_twelve_times_after_which_it_has_an_hour() -> None:
     assert watched.health.report(Attempt(provider="a", outcome="quota"), answered=False)["cooldown"] == HOUR
 
 
-def test_an_empty_answer_tells_others_only_that_a_provider_is_well_again() -> None:
-    watched = Watched()
-    empty = Attempt(provider="a", outcome="unavailable")
-    assert watched.health.report(empty, answered=True, rows=False) == {}
+def test_an_empty_answer_shows_that_a_provider_is_well_again() -> None:
     sick = Watched()
     sick.fail(times=3)
     sick.now += 2.0
-    assert sick.health.report(empty, answered=True, rows=False) == {"degraded": 0.0, "times": 0}
+    sick.health.report(Attempt(provider="a", outcome="unavailable"), answered=True, rows=False)
     assert sick.names() == "abc"
+    assert sick.told == [], "others find it out by themselves"
 
 
-MOMENTS = ("cooldown", "degraded", "interval", "rate", "rate_until", "rest")
+MOMENTS = ("cooldown", "interval", "rate", "rate_until", "rest")
 
 
 @pytest.mark.parametrize("name", MOMENTS)
@@ -542,7 +472,7 @@ def test_a_record_with_an_impossible_moment_is_refused(name: str) -> None:
             HealthRecord.model_validate({name: moment})
 
 
-@pytest.mark.parametrize("name", ["times", "burst", "rests"])
+@pytest.mark.parametrize("name", ["burst", "rests"])
 def test_a_record_with_a_negative_number_is_refused(name: str) -> None:
     assert getattr(HealthRecord(), name) == 0
     assert getattr(HealthRecord.model_validate({name: 0}), name) == 0
@@ -613,24 +543,6 @@ def test_a_cooldown_may_be_shorter_than_a_second_and_is_over_at_its_end() -> Non
     assert watched.order().probes == {"a"}
 
 
-def test_the_success_of_anothers_probe_ends_only_what_was_heard_from_others() -> None:
-    own = Watched()
-    own.fail(times=3)
-    for _ in range(3):
-        own.hear()
-        assert own.degraded() == 2.0
-    heard = Watched()
-    heard.hear(degraded=0.5, times=1)
-    heard.hear(times=1)
-    assert heard.degraded() == 0.5, "it has not succeeded yet"
-    heard.hear(degraded=0.25, times=1)
-    heard.hear()
-    assert heard.names() == "abc"
-    assert heard.health.provider_health("a").state == "healthy"
-    heard.fail(times=3)
-    assert heard.degraded() == 2.0, "and the doubling"
-
-
 def test_rows_of_just_now_excuse_empty_answers() -> None:
     watched = Watched()
     watched.answer()
@@ -644,12 +556,12 @@ def test_rows_of_just_now_excuse_empty_answers() -> None:
     assert not watched.health.has_record("a", just_now=60.0)
 
 
-def test_a_control_query_that_succeeds_is_told_if_it_ends_something() -> None:
+def test_a_control_query_that_succeeds_makes_a_provider_healthy() -> None:
     watched = Watched()
-    assert watched.health.prove("a") == {}
+    watched.health.prove("a")
     assert watched.health.has_record("a")
     watched.fail(times=3)
-    assert watched.health.prove("a") == {"degraded": 0.0, "times": 0}
+    watched.health.prove("a")
     assert watched.names() == "abc"
 
 
@@ -668,15 +580,6 @@ def test_a_cooldown_doubles_whatever_is_asked_for() -> None:
     for seconds in (60.0, 120.0, 240.0, 480.0, 960.0, 1_920.0, HOUR):
         assert watched.health.cool_down("a", 1e6)["cooldown"] == seconds
     assert watched.health.cool_down("a", 1e6) == {}, "it ends no later"
-
-
-def test_what_another_process_takes_back_leaves_nothing_behind() -> None:
-    watched = Watched()
-    watched.fail(times=3)
-    watched.hear(degraded=2.0, times=1)
-    watched.hear()
-    assert (watched.names(), watched.order().probes) == ("abc", frozenset())
-    assert watched.health.provider_health("a").state == "healthy"
 
 
 def test_an_empty_probe_makes_a_suspect_once_the_time_is_up() -> None:

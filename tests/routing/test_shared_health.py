@@ -11,7 +11,7 @@ import pytest
 
 from components.calls import CallingRouter
 from groundwire.deadline import Deadline
-from groundwire.errors import AllProvidersFailed, AuthenticationFailed, ProviderUnavailable, RateLimited
+from groundwire.errors import AllProvidersFailed, AuthenticationFailed, RateLimited
 from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, SearchResult
 from groundwire.providers import Capabilities
 from groundwire.routing.extra_budget import ExtraBudget
@@ -164,22 +164,6 @@ async def test_a_refused_key_is_nobody_elses_when_it_is_not_known_whose_it_is() 
     await asked.aclose()
 
 
-@virtually
-async def test_what_looks_ill_to_one_comes_last_for_all_until_a_probe_goes_well() -> None:
-    store = memory()
-    await told(store, ProviderUnavailable("first", "down", status=500), times=4)
-    first = Planned("first", None)
-    asked = chain(store, first, Planned("second", None))
-    assert ((await search(asked)).provider, first.asked) == ("second", 0)
-    alone = chain(store, Planned("first", None))
-    assert (await search(alone)).provider == "first", "it comes last, and never out"
-    await alone.aclose()
-    await asyncio.sleep(1.1)
-    await search(asked)
-    assert (await search(asked)).provider == "first"
-    await asked.aclose()
-
-
 @pytest.mark.parametrize("make", [Broken, Slow])
 def test_a_store_that_fails_does_not_fail_a_search_nor_hold_it_up(make: type[MemoryStore]) -> None:
     async def run() -> None:
@@ -323,8 +307,6 @@ def shared(store: Store, *, health: Health | None = None, extra: ExtraBudget | N
     ("changes", "seconds"),
     [
         ({"cooldown": 100.0}, 160.0),
-        ({"degraded": 2.0, "times": 1}, 62.0),
-        ({"degraded": 0.0, "times": 0}, 60.0),
         ({"rest": 7.0, "rests": 0, "cooldown": 3.0}, 67.0),
         ({"interval": 1.0, "burst": 1}, 86_400.0),
         ({"cooldown": 1e6}, 86_400.0),

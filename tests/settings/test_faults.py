@@ -47,10 +47,10 @@ IN_A_FILE: dict[str, tuple[str | bytes, str]] = {
     ),
     "provider as value": ("[providers]\nsearxng = 3", 'write its options under [providers."searxng"]'),
     "option": (
-        '[providers.duckduckgo]\nmax_thread = "x"',
-        "providers.duckduckgo.max_thread: is not an option of duckduckgo; did you mean 'max_threads'?",
+        '[providers.duckduckgo]\nca_fil = "x"',
+        "providers.duckduckgo.ca_fil: is not an option of duckduckgo; did you mean 'ca_file'?",
     ),
-    "type of an option": ('[providers.duckduckgo]\nmax_threads = "many"', "providers.duckduckgo.max_threads: input"),
+    "type of an option": ('[providers.duckduckgo]\ndelay = "many"', "providers.duckduckgo.delay: input"),
     "key of a provider": (
         '[providers.brave]\napi_key = "canary"',
         "api_key: is not an option of brave; API keys do not belong in settings",
@@ -120,7 +120,7 @@ def test_a_wrong_value_in_a_variable_names_the_variable_and_the_key(desk: _Desk)
 
 def test_all_faults_are_named_together(desk: _Desk) -> None:
     desk.write(
-        project="[search]\nlimit = 0\n[providers.duckduckgo]\nmax_threads = 0\n",
+        project="[search]\nlimit = 0\n[providers.duckduckgo]\ndelay = -1\n",
         user="[rad]\nx = 1\n",
         dotenv="GROUNDWIRE_READ_TIMEOUT=soon\n",
     )
@@ -128,7 +128,7 @@ def test_all_faults_are_named_together(desk: _Desk) -> None:
     assert lines[0] == "The settings are wrong:"
     found = "\n".join(lines[1:])
     assert len(lines) == 7, found
-    for words in ("search.limit", "max_threads", "[rad]", "read.timeout", "max_searches", "archive.enabled"):
+    for words in ("search.limit", "delay", "[rad]", "read.timeout", "max_searches", "archive.enabled"):
         assert words in found
 
 

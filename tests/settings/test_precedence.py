@@ -61,7 +61,6 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "permission.confirm_timeout": (1.0, 2.0, 3.0, 4.0, 5.0),
     "storage.url": ("memory://", "sqlite://", "sqlite:///b", "sqlite:///c", "sqlite:///d"),
     "storage.timeout": (0.5, 1.5, 2.5, 3.5, 4.5),
-    "storage.sharing": ("none", "public", "all", "sessions", "all"),
     "archive.enabled": (True, False, True, False, True),
     "archive.path": ("a", "b", "c", "d", "e"),
     "archive.url": ("postgresql://a/x", "postgresql://b/x", "postgres://c/x", "postgresql://d", "postgresql://e/x"),
@@ -118,7 +117,7 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "server.oauth.calls_per_day": (1, 2, 3, 4, 5),
     "server.oauth.usd_per_day": (0.1, 0.2, 0.3, 0.4, 0.5),
     "providers.searxng.base_url": ("http://a", "http://b", "http://c", "http://d", "http://e"),
-    "providers.duckduckgo.max_threads": ("1", "2", "3", "4", "5"),
+    "providers.duckduckgo.delay": ("1.0", "2.0", "3.0", "4.0", "5.0"),
 }
 """For each setting five values, weakest place first: user's file, project's file, .env, environment, arguments."""
 

@@ -33,8 +33,8 @@ def test_every_option_of_every_provider_is_listed_with_its_default(desk: _Desk) 
     rows = {row.key: row for row in provider_rows(settings)}
     assert rows["providers.searxng.base_url"].value == "http://a"
     assert rows["providers.searxng.base_url"].origin.startswith("environment ")
-    assert rows["providers.duckduckgo.max_threads"].value == "16"
-    assert rows["providers.duckduckgo.max_threads"].origin == "default"
+    assert rows["providers.duckduckgo.delay"].value == "0.0"
+    assert rows["providers.duckduckgo.delay"].origin == "default"
 
 
 class _Scans:

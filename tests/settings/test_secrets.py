@@ -52,13 +52,11 @@ def test_a_password_in_an_address_is_shown_to_nobody(desk: _Desk) -> None:
     settings = desk.load(
         {
             "GROUNDWIRE_NETWORK_PROXY": f"http://me:{CANARY}/x@proxy.example:3128",
-            "GROUNDWIRE_PROVIDERS_DUCKDUCKGO_PROXY": f"me:{CANARY}@proxy.example:3128",
             "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": f"https://me:{CANARY}@search.example",
         }
     )
     rows = {row.key: row.value for row in (*settings.rows(), *provider_rows(settings))}
     assert rows["network.proxy"] == "http://********@proxy.example:3128"
-    assert rows["providers.duckduckgo.proxy"] == "********@proxy.example:3128"
     assert rows["providers.searxng.base_url"] == "https://********@search.example"
     assert CANARY not in repr(settings)
 
@@ -89,7 +87,7 @@ def test_an_option_that_is_named_a_secret_is_masked(desk: _Desk) -> None:
         {"project": f'BRAVE_API_KEY = "{CANARY}"\n'},
         {"project": f'[providers.searxng]\napi_key = "{CANARY}"\n'},
         {"project": f'[search]\nlimit = "{CANARY}"\nsafesearch = "{CANARY}"\n[network]\nproxy = ["{CANARY}"]\n'},
-        {"project": f'[providers.duckduckgo]\nmax_threads = "{CANARY}"\n'},
+        {"project": f'[providers.duckduckgo]\ndelay = "{CANARY}"\n'},
         {"dotenv": f"GROUNDWIRE_READ_TIMEOUT={CANARY}\n"},
         {"dotenv": f"GROUNDWIRE_SEARCH_LIMIT={CANARY}\n"},
     ],

@@ -68,7 +68,7 @@ def items(count: int) -> list[Item]:
 @pytest.mark.req("B13")
 def test_statistics_read_no_row(tmp_path: Path, postgres: Postgres) -> None:
     url = f"{postgres.database()}?options=-c%20enable_seqscan%3Doff%20-c%20enable_bitmapscan%3Doff"  # with few rows
-    tables = ExplainedSqlite(tmp_path / "archive.db", "sessions"), ExplainedPostgres(url, "sessions")
+    tables = ExplainedSqlite(tmp_path / "archive.db"), ExplainedPostgres(url)
     for each in tables:
         each.put(items(5), max_bytes=1 << 30, oldest=0)
         totals = each.totals(OPERATOR)
@@ -80,7 +80,7 @@ def test_statistics_read_no_row(tmp_path: Path, postgres: Postgres) -> None:
 
 @pytest.mark.req("B13")
 def test_a_page_is_looked_up_by_both_of_its_addresses(tmp_path: Path, postgres: Postgres) -> None:
-    tables = ExplainedSqlite(tmp_path / "archive.db", "sessions"), ExplainedPostgres(postgres.database(), "sessions")
+    tables = ExplainedSqlite(tmp_path / "archive.db"), ExplainedPostgres(postgres.database())
     for each in tables:
         each.put(items(3_000), max_bytes=1 << 30, oldest=0)
         page = each.newest_page("a.example/3", OPERATOR)
@@ -95,7 +95,7 @@ def test_a_page_is_looked_up_by_both_of_its_addresses(tmp_path: Path, postgres: 
 
 @pytest.mark.req("B13")
 def test_a_list_has_each_address_once_however_many_have_it(tmp_path: Path, postgres: Postgres) -> None:
-    tables = SqliteTables(tmp_path / "archive.db", "sessions"), PostgresTables(postgres.database(), "sessions")
+    tables = SqliteTables(tmp_path / "archive.db"), PostgresTables(postgres.database())
     pages = [Page(url=f"https://a.example/{n}", title="A page", content="Whales", reader="local") for n in range(3)]
     made = [page_item(pages[n], 1_700_000_000_000 + n, Owner(f"t{m}")) for n in range(3) for m in range(20)]
     for each in tables:
@@ -110,7 +110,7 @@ def test_a_list_has_each_address_once_however_many_have_it(tmp_path: Path, postg
 @pytest.mark.req("B13")
 def test_matches_are_read_by_few_statements(postgres: Postgres) -> None:
     """One statement for each took 2 ms with 28 weeks, mostly to plan it."""
-    tables = CountedPostgres(postgres.database(), "sessions")
+    tables = CountedPostgres(postgres.database())
     tables.put(items(60), max_bytes=1 << 30, oldest=0)
     found = tables.find(Search("whales", Filters(), date(2023, 11, 20), 60), OPERATOR)
     tables.close()
@@ -123,7 +123,7 @@ class ForgottenMeanwhile(PostgresTables):
 
     def _candidates(self, *arguments: Any) -> Any:
         found = super()._candidates(*arguments)
-        other = PostgresTables(self._url, "sessions")
+        other = PostgresTables(self._url)
         (place,) = (each.place for each in found if each.place.endswith("a.example/2"))
         assert other.forget(key=place, domain=None, before=None) == 1
         other.close()
@@ -132,7 +132,7 @@ class ForgottenMeanwhile(PostgresTables):
 
 @pytest.mark.req("B13")
 def test_a_match_that_another_process_deletes_meanwhile_is_left_out(postgres: Postgres) -> None:
-    tables = ForgottenMeanwhile(postgres.database(), "sessions")
+    tables = ForgottenMeanwhile(postgres.database())
     tables.put(items(5), max_bytes=1 << 30, oldest=0)
     found = tables.find(Search("whales", Filters(), date(2023, 11, 20), 60), OPERATOR)
     tables.close()

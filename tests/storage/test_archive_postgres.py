@@ -101,7 +101,7 @@ def test_a_write_of_many_is_as_many_statements_and_nothing_is_compiled() -> None
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         Path(folder).chmod(0o755)
         server = needed(lambda: Postgres(Path(folder), "log_statement=all"))
-        tables = PostgresTables(server.database(), "sessions")
+        tables = PostgresTables(server.database())
         log = Path(folder) / "server.log"
 
         def statements(first: int, count: int) -> int:

@@ -122,7 +122,7 @@ def test_the_writing_connection_keeps_half_a_megabyte_of_a_file_in_memory(tmp_pa
 
 
 def test_rows_of_sessions_are_searched_only_if_there_are_some(tmp_path: Path) -> None:
-    tables = SqliteTables(tmp_path / "archive.db", "sessions")
+    tables = SqliteTables(tmp_path / "archive.db")
     statements: list[str] = []
 
     def ranked(session: str) -> int:

@@ -311,12 +311,6 @@ async def test_what_was_kept_in_an_outage_is_not_shown_in_the_next(
     assert await store.get("k") is None
 
 
-async def test_mistakes_of_the_caller_are_not_an_outage(store: ResilientStore) -> None:
-    with pytest.raises(ValueError, match="finite"):
-        await store.count("c", float("inf"))
-    assert not store.degraded
-
-
 @pytest.mark.req("B20")
 @pytest.mark.parametrize("server", ["refuses", "is silent"])
 async def test_a_dead_server_costs_no_more_than_the_bound(server: str, caplog: pytest.LogCaptureFixture) -> None:

@@ -103,7 +103,6 @@ def stop_progress() -> None:
 
 _logger = logging.getLogger(__name__)
 
-_GRACE_SECONDS = 2.0  # seconds; a stale answer was shown, and the next call should get a fresh one
 _T = TypeVar("_T")
 
 
@@ -134,9 +133,7 @@ def run(
             async with Web(settings, attempt_listener=observe) as web:
                 if "search.providers" in arguments:
                     warn(*web.skipped)
-                result = await call(web)
-                await web.aclose(grace_seconds=_GRACE_SECONDS)
-                return result
+                return await call(web)
 
     with storage_notes(), keyless_notes():
         return asyncio.run(without_waiting(run_call))

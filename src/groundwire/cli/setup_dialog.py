@@ -61,7 +61,7 @@ def _need(row: ProviderStatus) -> str:
     if offer.address_needed and row.state != "ready":
         return "needs its URL"
     if offer.variables:
-        return "key needed" if offer.key_needed and not offer.keyless else "key optional"
+        return "key needed" if offer.key_needed else "key optional"
     return "ready" if row.state == "ready" else row.reason.rstrip(".")
 
 
@@ -93,11 +93,9 @@ class Dialog:
                 current = options.get("base_url") or self.settings.providers.get(name, {}).get("base_url")
                 address = click.prompt(f"Address of {name}", default=str(current or _SEARXNG_ADDRESS))
                 options["base_url"] = str(address).strip()
-            key, keyless = _key(row)
-            if offer.key_needed and key is None and not row.key_from and not keyless:
+            key = _key(row)
+            if offer.key_needed and key is None and not row.key_from:
                 return False
-            if keyless and not self.settings.providers.get(name, {}).get("keyless"):
-                options["keyless"] = True
             is_used = not offer.is_service or _is_used(row, self._try(row, options, key))
             if is_used is None:
                 continue
@@ -133,21 +131,21 @@ def _has_window() -> bool:
     return sys.platform in {"darwin", "win32"} or any(os.environ.get(name) for name in windows)
 
 
-def _key(row: ProviderStatus) -> tuple[SecretStr | None, bool]:
-    """Return a new key, or None to keep the existing one, and whether to use the provider without a key."""
+def _key(row: ProviderStatus) -> SecretStr | None:
+    """Return a new key; None for the existing one, or none."""
     offer = row.offer
     if not offer.variables:
-        return None, False
+        return None
     if row.key_from and click.confirm(f"{row.name} has a key ({row.key_from}). Keep it?", default=True):
-        return None, False
-    otherwise = "continue without one" if offer.keyless or not offer.key_needed else f"leave {offer.name} out"
+        return None
+    otherwise = "continue without one" if not offer.key_needed else f"leave {offer.name} out"
     question = f"{offer.variables[0]} (not shown; Enter alone to {otherwise})"
     while text := click.prompt(question, hide_input=True, default="", show_default=False).strip():
         try:
-            return clean_key(text), False
+            return clean_key(text)
         except InvalidRequest as error:
             write(clean(f"That {error.problem}. {error.fix}"))
-    return None, offer.keyless
+    return None
 
 
 def _is_used(row: ProviderStatus, result: Verification) -> bool | None:

@@ -30,8 +30,6 @@ class Freshness(FrozenModel):
     """When it was last modified, as sent; empty if unknown."""
     seconds: float | None = None
     """How long it is fresh, according to the server; None if unspecified."""
-    must_ask: bool = False
-    """Whether it must be revalidated before use (`no-cache`, `must-revalidate`)."""
     no_store: bool = False
     """Whether it must not be stored (`no-store`)."""
 

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Self
+from typing import Self
 
 from groundwire.deadline import Deadline
-from groundwire.errors import NotConfigured, PageUnavailable, ProviderTimeout, ProviderUnavailable, ProviderUnsupported
+from groundwire.errors import NotConfigured, ProviderTimeout, ProviderUnavailable, ProviderUnsupported
 from groundwire.models import MAX_SNIPPET, NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.base import Capabilities, ProviderContext
 from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage.archive.records import ARCHIVE
 from groundwire.storage.archive.store import Archive, ArchiveHit
 from groundwire.storage.base import StoreError
-
-if TYPE_CHECKING:
-    from groundwire.models import ReadResult
 
 __all__ = ["ArchiveProvider"]
 
@@ -25,7 +22,7 @@ _MOST = 50  # results
 
 
 class ArchiveProvider:
-    """Searches and reads the entries of the archive that belong to one owner; makes no network requests.
+    """Searches the entries of the archive that belong to one owner; makes no network requests.
 
     Finding nothing is not evidence about the web, so it is a failure and never an empty result.
 
@@ -37,7 +34,6 @@ class ArchiveProvider:
 
     capabilities: Capabilities = Capabilities(
         search=True,
-        read=True,
         max_results=_MOST,
         time_ranges=frozenset({"d", "w", "m", "y", "all"}),
         dates=True,
@@ -88,36 +84,6 @@ class ArchiveProvider:
         if not hits:
             raise ProviderUnsupported(self.name, "nothing in the archive answers this")
         return Results(tuple(map(_row, hits)), warnings=(_note(hits),))
-
-    async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
-        """Return the newest copy of a page, with a warning that states its age.
-
-        Raises:
-            PageUnavailable: there is no copy. ProviderUnavailable: the archive cannot be used.
-            ProviderTimeout: it took too long.
-        """
-        from groundwire.models import ReadResult
-
-        with self._errors(deadline):
-            page = await self._archive.get_page(url, viewer=self._owner)
-        if page is None:
-            raise PageUnavailable(url, "The archive has no copy of this page. Try again later.")
-        return ReadResult(
-            url=url,
-            title=page.title,
-            content=page.content,
-            content_length=len(page.content),
-            original_length=page.original_length,
-            truncated=page.truncated,
-            success=True,
-            final_url=page.final_url,
-            published=page.published,
-            modified=page.modified,
-            author=page.author,
-            language=page.language,
-            content_type=page.content_type,
-            warnings=page.warnings,
-        )
 
     @contextmanager
     def _errors(self, deadline: Deadline | None) -> Iterator[None]:

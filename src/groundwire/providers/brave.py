@@ -12,11 +12,10 @@ from urllib.parse import quote
 from groundwire.errors import AuthenticationFailed, ProviderUnsupported, QuotaExceeded, RateLimited
 from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
-from groundwire.providers.http_api import ApiOptions, SearchApiProvider
+from groundwire.providers.http_api import SearchApiProvider
 from groundwire.providers.http_parsing import (
     ErrorRule,
     day,
-    joined,
     json_or_empty,
     number_or_none,
     objects,
@@ -28,9 +27,9 @@ from groundwire.providers.key_rotation import rate_windows
 from groundwire.providers.query_mapping import Mapped, clipped, window, with_site_operators
 from groundwire.transport import Response
 
-__all__ = ["BraveOptions", "BraveSearchProvider"]
+__all__ = ["BraveSearchProvider"]
 
-_MAX_RESULTS: Final[Mapping[str, int]] = {"web": 20, "news": 50}  # results of one request
+_MAX_RESULTS = 20  # of one request
 _MAX_CHARACTERS, _MAX_WORDS = 400, 50  # of a query
 _MAX_GOGGLE = 5_000  # characters in the URL; servers accept lines of 8,000
 _FRESHNESS: Final[Mapping[str, str]] = {"d": "pd", "w": "pw", "m": "pm", "y": "py"}
@@ -70,38 +69,26 @@ def _meta(reply: Response, name: str) -> object:
 _CODE = "error.code errors.code"  # the first in practice, the second in the documentation
 _WRONG_KEY = "the key is not accepted"  # sent as 422
 _NOT_IN_PLAN = "the key's plan does not include this search"
-_NO_OPTION = ("the plan does not include this option", "Check extra_snippets")
 _USED_UP = "the plan's quota is used up"
 _ERRORS = (
     ErrorRule(AuthenticationFailed, _WRONG_KEY, at=_CODE, pattern="^SUBSCRIPTION_"),
     ErrorRule(AuthenticationFailed, _WRONG_KEY, when=_lacks_key),
     ErrorRule(AuthenticationFailed, _NOT_IN_PLAN, "Check the plan", at=_CODE, pattern="^RESOURCE_NOT_ALLOWED$"),
-    ErrorRule(ProviderUnsupported, *_NO_OPTION, at=_CODE, pattern="^OPTION_NOT_IN_PLAN$"),
+    ErrorRule(ProviderUnsupported, "the plan does not include this option", at=_CODE, pattern="^OPTION_NOT_IN_PLAN$"),
     ErrorRule(QuotaExceeded, _USED_UP, at=_CODE, pattern="^(QUOTA|USAGE)_LIMIT", retry_after=_next_month),
     ErrorRule(QuotaExceeded, _USED_UP, status=(429,), when=_month_used_up, retry_after=_next_month),
     ErrorRule(RateLimited, "too many requests", status=(429,), retry_after=lambda reply: _resets(reply)[0]),
 )
 
 
-class BraveOptions(ApiOptions):
-    """`[providers.brave]`."""
-
-    kind: Literal["web", "news"] = "web"
-    """What to search: the web or the news."""
-    extra_snippets: bool = False
-    """Whether to request up to five additional passages of each page, which requires some plans."""
-
-
 class BraveSearchProvider(SearchApiProvider):
-    """Web or news search with the Brave Search API."""
+    """Web search with the Brave Search API."""
 
     search_method: ClassVar[Literal["GET", "POST"]] = "GET"
     errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
-    Options: ClassVar[type[ApiOptions]] = BraveOptions
-    _options: BraveOptions
     capabilities: Capabilities = Capabilities(
         search=True,
-        max_results=20,
+        max_results=_MAX_RESULTS,
         time_ranges=ANY_RANGE,
         dates=True,
         domains="operator",
@@ -118,16 +105,11 @@ class BraveSearchProvider(SearchApiProvider):
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
-        options = self._options
-        mapped = self.filtered(query, filters, f"/res/v1/{options.kind}/search")
-        values = mapped.values
-        values |= {"count": str(min(limit, _MAX_RESULTS[options.kind])), "safesearch": filters.safesearch}
-        if options.kind == "web":
-            values |= {"text_decorations": "false", "result_filter": "web"}
-        if options.extra_snippets:
-            values["extra_snippets"] = "true"
+        mapped = self.filtered(query, filters, "/res/v1/web/search")
+        mapped.values |= {"count": str(min(limit, _MAX_RESULTS)), "safesearch": filters.safesearch}
+        mapped.values |= {"text_decorations": "false", "result_filter": "web"}
         if filters.page > 1:
-            values["offset"] = str(min(filters.page - 1, 9))
+            mapped.values["offset"] = str(min(filters.page - 1, 9))
         return mapped
 
     def filtered(self, query: str, filters: Filters, path: str) -> Mapped:
@@ -149,14 +131,14 @@ class BraveSearchProvider(SearchApiProvider):
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse the results in a response."""
         data = self.answer(reply)
-        if data.get("type") == "news" or "results" in data:
+        if "results" in data:  # as the service's search of the news answers
             rows = data.get("results")
         elif "web" in data:
             rows = value_at(data, "web.results")
         else:  # a search without results has no such section
             announced = any(entry.get("type") == "web" for entry in objects(value_at(data, "mixed.main")))
             rows = None if announced or not isinstance(data.get("query"), dict) else []
-        rows = self.rows(reply, rows, _row_with_passages if self._options.extra_snippets else _row)
+        rows = self.rows(reply, rows, _row)
         altered = text_or_empty(value_at(data, "query.altered"))
         return replace(rows, warnings=(f"{self.name}: it searched for {altered!r} instead",) if altered else ())
 
@@ -194,8 +176,3 @@ def _freshness(filters: Filters, today: date, mapped: Mapped) -> str:
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:
     date = day(text_or_empty(item.get("page_age"))) or item.get("age")
     return result(name, url=item.get("url"), title=item.get("title"), snippet=item.get("description"), date=date)
-
-
-def _row_with_passages(item: dict[str, Any], name: str) -> SearchResult | None:
-    parts = [item.get("description"), joined(item.get("extra_snippets"), " ")]
-    return _row(item | {"description": joined(parts, " ")}, name)

@@ -7,12 +7,11 @@ Brave's own MCP server 2.1.4, read on 2026-11-28).
 from __future__ import annotations
 
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.brave import BraveSearchProvider
-from groundwire.providers.http_api import ApiOptions
 from groundwire.providers.http_parsing import day, joined, result, text_or_empty, value_at
 from groundwire.providers.query_mapping import Mapped
 from groundwire.transport import Response
@@ -27,7 +26,6 @@ _TOKENS = (1_024, 32_768)  # of all pages
 class BraveContextProvider(BraveSearchProvider):
     """Passages of web pages that answer a query, with Brave's LLM context API."""
 
-    Options: ClassVar[type[ApiOptions]] = ApiOptions
     capabilities: Capabilities = Capabilities(
         search=True,
         max_results=_MAX_URLS,

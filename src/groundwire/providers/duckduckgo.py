@@ -17,8 +17,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, ClassVar, Final, Self
 
-from pydantic import Field
-
 from groundwire._version import install_extra
 from groundwire.cassette import CallFailed, Cassette, RecordedFailure
 from groundwire.deadline import Deadline
@@ -43,6 +41,7 @@ __all__ = ["DuckDuckGoOptions", "DuckDuckGoSearchProvider"]
 _logger = logging.getLogger(__name__)
 
 _TIMEOUT = 10.0  # seconds
+_THREADS = 16  # concurrent calls; further ones wait within their deadline
 _SHORTEST = 0.1  # seconds; with 0 the underlying client fails immediately
 _SAFESEARCH: Final[Mapping[str, str]] = {"off": "off", "moderate": "moderate", "strict": "on"}
 _NO_REGION = "wt-wt"  # DuckDuckGo's code for "all regions"
@@ -52,12 +51,8 @@ _ENGINE = "duckduckgo"  # ddgs' name
 class DuckDuckGoOptions(Options):
     """`[providers.duckduckgo]`."""
 
-    proxy: str = ""
-    """A proxy for ddgs alone, such as `socks5://127.0.0.1:9050`; by default the setting `network.proxy`."""
     ca_file: Path | None = None
     """A file with the certificate authorities to trust, for networks with TLS inspection."""
-    max_threads: int = Field(default=16, ge=1, le=128)
-    """Maximum concurrent calls; further ones wait within their deadline."""
 
 
 class DuckDuckGoSearchProvider:
@@ -69,13 +64,19 @@ class DuckDuckGoSearchProvider:
     )
 
     def __init__(
-        self, options: DuckDuckGoOptions, *, name: str = "duckduckgo", cassette: Cassette | None = None
+        self,
+        options: DuckDuckGoOptions,
+        *,
+        name: str = "duckduckgo",
+        proxy: str = "",
+        cassette: Cassette | None = None,
     ) -> None:
         self.name = name
         self._cassette = cassette
         self._options = options
+        self._proxy = proxy
         self.delay: float = options.delay
-        self._threads = ThreadPoolExecutor(options.max_threads, "groundwire-ddgs")
+        self._threads = ThreadPoolExecutor(_THREADS, "groundwire-ddgs")
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
@@ -93,9 +94,7 @@ class DuckDuckGoSearchProvider:
         if options.ca_file is not None and not options.ca_file.is_file():
             where = f"providers.{context.name}.ca_file"
             raise ConfigurationError(f"{where}: {str(options.ca_file)!r} is not a file.")
-        if not options.proxy and context.settings.network.proxy:
-            options = options.model_copy(update={"proxy": context.settings.network.proxy})
-        return cls(options, name=context.name, cassette=cassette)
+        return cls(options, name=context.name, proxy=context.settings.network.proxy, cassette=cassette)
 
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
@@ -192,11 +191,11 @@ class DuckDuckGoSearchProvider:
         ca_file = self._options.ca_file
         make: Any = ENGINES["text"][_ENGINE]
         engine = make(
-            proxy=self._options.proxy or None,
+            proxy=self._proxy or None,
             timeout=max(_SHORTEST, deadline.remaining()),
             verify=True if ca_file is None else str(ca_file),
         )
-        if not self._options.proxy:
+        if not self._proxy:
             client = engine.http_client.client
             client.proxy = None  # otherwise the client reads a proxy from the environment
             getattr(client, "_mounts", {}).clear()  # ... as does the one of httpx, which ddgs 9.10 uses for DuckDuckGo

@@ -40,8 +40,6 @@ class ExaOptions(ApiOptions):
 
     type: Literal["auto", "fast", "instant", "lite", "neural", "deep-lite", "deep", "deep-reasoning"] = "auto"
     """How to search: `lite` is fast and costs about half, `deep` takes longer and costs about twice as much."""
-    category: str = ""
-    """What to search for, such as `news` or `research paper`; empty means everything."""
 
 
 class ExaProvider(SearchApiProvider, ReadApiProvider):
@@ -77,8 +75,6 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
         body["contents"] = {"highlights": {"maxCharacters": _MAX_SNIPPET}}
         body["moderation"] = filters.safesearch != "off"
         mapped = Mapped(body)
-        if self._options.category:
-            body["category"] = self._options.category
         keys = ("includeDomains", "excludeDomains")
         body |= mapped.domain_lists(filters, self.name, keys, most=_MAX_DOMAINS, one_list=True)
         first, last = window(filters, self.today)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import replace
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar
 
 from groundwire.deadline import Deadline
 from groundwire.errors import PageRefused, ProviderUnavailable, RateLimited, UnexpectedResponse, UnsupportedContent
 from groundwire.models import Filters, ReadResult, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
-from groundwire.providers.http_api import ApiOptions, ReadApiProvider, SearchApiProvider
+from groundwire.providers.http_api import ReadApiProvider, SearchApiProvider
 from groundwire.providers.http_parsing import (
     ANY_STATUS,
     ErrorRule,
@@ -29,7 +29,7 @@ from groundwire.providers.http_parsing import (
 from groundwire.providers.query_mapping import Mapped, clipped, page_failure, page_result
 from groundwire.transport import Response
 
-__all__ = ["FirecrawlOptions", "FirecrawlProvider"]
+__all__ = ["FirecrawlProvider"]
 
 _MAX_RESULTS = 100
 _MAX_QUERY = 500  # characters
@@ -51,15 +51,6 @@ _REFUSED = re.compile(
 _UNREADABLE = re.compile("SCRAPE_(UNSUPPORTED_FILE_ERROR|(AUDIO|VIDEO)_UNSUPPORTED_URL)")
 
 
-class FirecrawlOptions(ApiOptions):
-    """`[providers.firecrawl]`."""
-
-    sources: Literal["web", "news"] = "web"
-    """What to search."""
-    only_main_content: bool = True
-    """Whether to omit navigation, headers and footers when reading a page."""
-
-
 class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
     """Web search and reading with Firecrawl; one instance serves both roles."""
 
@@ -71,8 +62,6 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
     read_path = "/v2/scrape"
     read_timeout: ClassVar[float] = 60.0  # it renders pages in a browser and queues requests
     errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
-    Options: ClassVar[type[FirecrawlOptions]] = FirecrawlOptions
-    _options: FirecrawlOptions
     capabilities: Capabilities = Capabilities(
         search=True,
         read=True,
@@ -89,7 +78,6 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
         text, warnings = clipped(self.name, query, characters=_MAX_QUERY)
         mapped = Mapped({"query": text, "limit": min(limit, _MAX_RESULTS)}, warnings=warnings)
         body = mapped.values
-        body["sources"] = [self._options.sources]
         body |= mapped.domain_lists(filters, self.name, ("includeDomains", "excludeDomains"), one_list=True)
         if tbs := mapped.google_dates(filters, self.today, form=lambda day: f"{day:%m/%d/%Y}"):
             body["tbs"] = tbs
@@ -110,7 +98,7 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
 
     def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
         """Convert a page's URL to a request."""
-        body = {"url": url, "formats": ["markdown"], "onlyMainContent": self._options.only_main_content}
+        body = {"url": url, "formats": ["markdown"], "onlyMainContent": True}
         milliseconds = max(1_000, round(deadline.remaining() * 1_000))  # it works until then
         return Mapped(body | {"timeout": milliseconds})
 

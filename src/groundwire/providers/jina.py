@@ -8,9 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Final, Literal
-
-from pydantic import Field
+from typing import Any, ClassVar, Final
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -19,12 +17,11 @@ from groundwire.errors import (
     ProviderBlocked,
     ProviderUnavailable,
     RateLimited,
-    RequestRefused,
     UnexpectedResponse,
 )
 from groundwire.models import ReadResult
 from groundwire.providers.base import Capabilities
-from groundwire.providers.http_api import ApiOptions, ReadApiProvider
+from groundwire.providers.http_api import ReadApiProvider
 from groundwire.providers.http_parsing import (
     ErrorRule,
     clean,
@@ -43,7 +40,7 @@ from groundwire.safety.url_redaction import has_secret
 from groundwire.safety.urls import parse_url, url_or_none
 from groundwire.transport import Response
 
-__all__ = ["JinaOptions", "JinaReadProvider", "tokens"]
+__all__ = ["JinaReadProvider", "tokens"]
 
 _MARGIN = 1.0  # seconds by which its timeout is shorter, so that it can report the reason
 _MAX_URL = 2_000  # characters of a URL that go into a URL
@@ -58,25 +55,12 @@ _HEADERS: Final[Mapping[str, str]] = {
     "Warning": "warning",
 }
 _CONTENT = re.compile(r"^Markdown Content:[ \t]*\n?", re.MULTILINE)
-_TOO_LONG = ("the page has more tokens than allowed", "Raise its token_budget")
 # Its own error numbers, from src/services/errors.ts of its source.
 _ERRORS = (
     ErrorRule(ProviderUnavailable, "is busy with this page", at="status", pattern="^40903$"),
-    ErrorRule(RequestRefused, *_TOO_LONG, at="status", pattern="^40904$"),
     ErrorRule(ProviderBlocked, "it does not support this URL", status=(451,)),
     ErrorRule(RateLimited, "too many requests", status=(429,), wait="retryAfter"),
 )
-
-
-class JinaOptions(ApiOptions):
-    """`[providers.jina]`."""
-
-    engine: Literal["", "browser", "direct"] = ""
-    """How it fetches pages: with a browser, directly, or automatically."""
-    cache: bool = True
-    """Whether it may respond from its own cache, which holds pages for an hour."""
-    token_budget: int | None = Field(default=None, ge=1)
-    """Maximum tokens of a page; longer ones are rejected without charge."""
 
 
 class JinaReadProvider(ReadApiProvider):
@@ -88,8 +72,6 @@ class JinaReadProvider(ReadApiProvider):
     key_needed = False
     read_timeout: ClassVar[float] = 30.0  # it runs a browser
     errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
-    Options: ClassVar[type[JinaOptions]] = JinaOptions
-    _options: JinaOptions
     capabilities: Capabilities = Capabilities(read=True, renders=True)
 
     def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
@@ -105,7 +87,11 @@ class JinaReadProvider(ReadApiProvider):
                 "Open it without that part, or with the local reader.",
             )
         plain = parse_url(url).text  # without dot segments, which would leave the path
-        headers = _headers(self._options, deadline)
+        headers = {
+            "X-Timeout": str(max(1, int(deadline.remaining() - _MARGIN))),
+            "X-Retain-Images": "none",
+            "DNT": "1",  # it stores other responses in a public cache
+        }
         if "#" in plain or len(plain) > _MAX_URL:  # it does not fit into a path
             return Mapped({"url": plain}, method="POST", path="/", headers=headers)
         return Mapped({}, method="GET", path=f"/{plain}", headers=headers)
@@ -157,18 +143,6 @@ class JinaReadProvider(ReadApiProvider):
             raise PageTooLarge(url, f"The page is larger than {self.name} reads{detail}. Look for a smaller page.")
         raise_for_error(replace(reply, status=status), self.name, self.errors, self.key_variables)
         raise UnexpectedResponse(self.name, "answered with an unknown status", status=reply.status)
-
-
-def _headers(options: JinaOptions, deadline: Deadline) -> dict[str, str]:
-    headers = {
-        "X-Timeout": str(max(1, int(deadline.remaining() - _MARGIN))),
-        "X-Retain-Images": "none",
-        "DNT": "1",  # it stores other responses in a public cache
-        "X-Engine": options.engine,
-        "X-No-Cache": "" if options.cache else "true",
-        "X-Token-Budget": str(options.token_budget or ""),
-    }
-    return {name: value for name, value in headers.items() if value}
 
 
 def tokens(reply: Response) -> int:

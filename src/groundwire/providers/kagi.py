@@ -16,7 +16,6 @@ from groundwire.transport import Response
 __all__ = ["KagiOptions", "KagiSearchProvider"]
 
 _MAX_RESULTS = 50  # the service allows more, which no caller requests
-_WORKFLOWS: Final[Mapping[str, str]] = {"web": "search", "news": "news"}  # also the names of the lists in a response
 _PAGE = 0  # the type `t` of a v0 row that is a page; the others are related searches
 # The codes of v0 are numbers, those of v1 dotted names; errors have any status.
 _ERRORS = (
@@ -42,12 +41,10 @@ class KagiOptions(ApiOptions):
 
     version: Literal["v1", "v0"] = "v1"
     """The version of the API; accounts of the closed beta may have only v0."""
-    kind: Literal["web", "news"] = "web"
-    """What to search: the web, or the news, which v0 does not support."""
 
 
 class KagiSearchProvider(SearchApiProvider):
-    """Web or news search with the Kagi Search API."""
+    """Web search with the Kagi Search API."""
 
     search_path = "/api/v1/search"
     errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
@@ -78,7 +75,7 @@ class KagiSearchProvider(SearchApiProvider):
             return self._to_params(query, limit, filters)
         body: dict[str, Any] = {
             "query": query,
-            "workflow": _WORKFLOWS[self._options.kind],
+            "workflow": "search",
             "limit": min(limit, _MAX_RESULTS),
             "safe_search": filters.safesearch != "off",
         }
@@ -108,7 +105,7 @@ class KagiSearchProvider(SearchApiProvider):
         envelope = self.answer(reply)
         data = envelope.get("data")
         if isinstance(data, dict):  # a search without results has no list of them
-            items = data.get(_WORKFLOWS[self._options.kind], [])
+            items = data.get("search", [])
         elif isinstance(data, list) and all(isinstance(item, dict) and "t" in item for item in data):
             items = [item for item in data if item["t"] == _PAGE]
         else:

@@ -26,8 +26,9 @@ class Keys:
     """The keys of one provider, and their cooldowns.
 
     A key that is rejected, or whose quota is used up, is skipped for a minute at first, and twice as long after each
-    further failure, up to an hour; so is a rate-limited key if there are others. No cooldown is longer than the service
-    states. Other errors do not depend on the key.
+    further failure, up to an hour; so is a key whose rate limit the service says to wait for. No cooldown is longer
+    than the service states. Other errors do not depend on the key. If all are skipped, the one is used whose cooldown
+    ends first: whether the service is called at all, the router decides.
 
     Args:
         provider: The provider's name.
@@ -41,15 +42,14 @@ class Keys:
         self._provider = provider
         self._keys = tuple(key.get_secret_value() for key in keys)
         self._clock = clock
-        self._cooldowns: dict[int, tuple[float, ProviderError]] = {}
+        self._cooldowns: dict[int, float] = {}
         self._times: dict[int, int] = {}
-        self._stated_until: dict[int, float] = {}
 
     def __len__(self) -> int:
         return len(self._keys)
 
     def __repr__(self) -> str:
-        return f"Keys({self._provider!r}, {len(self)} keys, {len(self._active_cooldowns())} resting)"
+        return f"Keys({self._provider!r}, {len(self)} keys)"
 
     def digest(self, *more: str) -> str:
         """Return a digest of these keys and further texts, which identifies the account."""
@@ -62,15 +62,15 @@ class Keys:
             call: Takes the key, or None where there is none.
 
         Raises:
-            ProviderError: the call's own error, or that of the key that is available first if all are in cooldown.
+            ProviderError: the error of the last key that was used.
         """
         if not self._keys:
             return await call(None)
-        failure: ProviderError | None = None
-        resting = self._active_cooldowns()
-        for number, key in enumerate(self._keys):
-            if number in resting:
-                continue
+        now, ends = self._clock(), [self._cooldowns.get(number, 0.0) for number in range(len(self))]
+        usable = [number for number, end in enumerate(ends) if end <= now] or [ends.index(min(ends))]
+        failures: list[ProviderError] = []
+        for number in usable:
+            key = self._keys[number]
             try:
                 answer = await call(key)
             except ProviderError as error:
@@ -78,7 +78,7 @@ class Keys:
                 if not isinstance(cleaned, (AuthenticationFailed, QuotaExceeded, RateLimited)):
                     raise cleaned from None if cleaned is not error else error.__cause__
                 self._cool_down(number, cleaned)
-                failure = cleaned
+                failures.append(cleaned)
             except PageError as error:
                 if key not in error.reason:
                     raise
@@ -87,34 +87,16 @@ class Keys:
             else:
                 self._times.pop(number, None)
                 return answer
-        raise failure or self._first_awake(resting)
-
-    def _active_cooldowns(self) -> dict[int, tuple[float, ProviderError]]:
-        now = self._clock()
-        return {number: cooldown for number, cooldown in self._cooldowns.items() if cooldown[0] > now}
+        raise failures[-1]
 
     def _cool_down(self, number: int, error: ProviderError) -> None:
         """Start a key's cooldown: never longer than stated, and short at first, as one response is weak evidence."""
         now, stated = self._clock(), error.retry_after
-        if isinstance(error, RateLimited) and (stated is None or len(self) == 1):
-            return  # without a stated time it may already be over, and the router handles the cooldown of an only key
+        if isinstance(error, RateLimited) and stated is None:
+            return  # it may already be over
         times = self._times[number] = min(self._times.get(number, 0) + 1, 10)
-        self._stated_until[number] = now + (stated or 0.0)
         length = min(_SHORTEST * 2.0 ** (times - 1), _LONGEST, math.inf if stated is None else stated)
-        self._cooldowns[number] = (now + length, error)
-
-    def _first_awake(self, resting: dict[int, tuple[float, ProviderError]]) -> ProviderError:
-        """Return the error of the key that is available first, with the time left of the stated one."""
-        number, (until, error) = min(resting.items(), key=lambda item: item[1][0])
-        seconds = max(0.0, max(until, self._stated_until.get(number, 0.0)) - self._clock())
-        which = "the key is in cooldown" if len(self) == 1 else f"all {len(self)} keys are in cooldown"
-        return type(error)(
-            error.provider,
-            f"{error.reason} ({which})",
-            status=error.status,
-            retry_after=seconds,
-            fix=error.fix,
-        )
+        self._cooldowns[number] = now + length
 
 
 def digest(*words: str) -> str:

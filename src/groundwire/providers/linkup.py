@@ -49,8 +49,6 @@ _ERRORS = (
 class LinkupOptions(ApiOptions):
     """`[providers.linkup]`."""
 
-    render_js: bool = False
-    """Whether it runs the scripts of pages that it reads, at five times the price."""
     depth: Literal["flash", "fast", "standard", "deep"] = "fast"
     """How long it searches: `flash` below a second, `fast` about one, `standard` several, `deep` tens of seconds at
     ten times the price."""
@@ -101,14 +99,9 @@ class LinkupSearchProvider(SearchApiProvider, ReadApiProvider):
         """The depth of the search."""
         return self._options.depth
 
-    @property
-    def page_price_usd(self) -> float:
-        """The price of a page, in US dollars."""
-        return self._prices.cost("rendered" if self._options.render_js else "page")
-
     def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
         """Convert a page's URL to a request."""
-        return Mapped({"url": url, "renderJs": self._options.render_js})
+        return Mapped({"url": url, "renderJs": False})
 
     def to_page(self, reply: Response, url: str) -> ReadResult:
         """Parse the page in a response; that a page cannot be read is an error with a code of its own."""

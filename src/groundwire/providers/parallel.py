@@ -7,8 +7,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field
-
 from groundwire.deadline import Deadline
 from groundwire.models import MAX_SNIPPET, Filters, ReadResult, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
@@ -31,7 +29,6 @@ __all__ = ["ParallelOptions", "ParallelSearchProvider"]
 
 _MAX_PAGE = 500_000  # characters
 _MAX_EXCERPT = 1_000  # characters of what cannot be left out, and is not used
-_MARGIN = 1.0  # seconds by which its timeout is shorter, so that it can answer
 _MAX_RESULTS = 40
 _INCLUDED = 10  # results included in the price of a request
 _MAX_DOMAINS = 200
@@ -41,8 +38,6 @@ _MAX_QUERY = 200  # characters of one of its search queries; the objective may h
 class ParallelOptions(ApiOptions):
     """`[providers.parallel]`."""
 
-    max_age: int = Field(default=0, ge=0)
-    """Seconds, from 600, after which it fetches a page again instead of using its index; 0 leaves that to it."""
     mode: Literal["turbo", "fast", "basic", "advanced"] = "basic"
     """How it searches: `turbo` and `fast` within a second, `basic` in a few, `advanced` better and slower. `turbo`
     supports only English and Japanese."""
@@ -114,9 +109,6 @@ class ParallelSearchProvider(SearchApiProvider, ReadApiProvider):
             "full_content": {"max_chars_per_result": _MAX_PAGE},
             "excerpt_settings": {"max_chars_per_result": _MAX_EXCERPT},
         }
-        if self._options.max_age:
-            seconds = max(1.0, round(deadline.remaining() - _MARGIN, 1))
-            settings["fetch_policy"] = {"max_age_seconds": max(600, self._options.max_age), "timeout_seconds": seconds}
         return Mapped({"urls": [url], "advanced_settings": settings})
 
     def to_page(self, reply: Response, url: str) -> ReadResult:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, ClassVar, Literal
 
-from pydantic import Field
-
 from groundwire.errors import QuotaExceeded
 from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
@@ -22,6 +20,7 @@ __all__ = ["PerplexityOptions", "PerplexitySearchProvider"]
 
 _MAX_RESULTS = 20
 _MAX_DOMAINS = 20
+_PAGE_TOKENS = 256  # of a snippet: about the 1,000 characters that it may have
 _ERRORS = (
     # An account without credit gets 401 or 429, the statuses of an invalid key and of too many requests.
     ErrorRule(
@@ -38,12 +37,8 @@ _ERRORS = (
 class PerplexityOptions(ApiOptions):
     """`[providers.perplexity]`."""
 
-    mode: Literal["web", "academic", "sec"] = "web"
-    """What to search: the web, papers, or filings of the US Securities and Exchange Commission."""
     search_type: Literal["web", "fast", "people"] = "web"
     """How to search: `fast` answers sooner and costs a fifth, `people` finds people."""
-    max_tokens_per_page: int = Field(default=256, ge=1, le=1_000_000)
-    """The length of a snippet, in tokens; 256 are about the 1,000 characters that a snippet may have."""
 
 
 class PerplexitySearchProvider(SearchApiProvider):
@@ -67,16 +62,8 @@ class PerplexitySearchProvider(SearchApiProvider):
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
-        mapped = Mapped(
-            {
-                "query": query,
-                "max_results": min(limit, _MAX_RESULTS),
-                "max_tokens_per_page": self._options.max_tokens_per_page,
-            }
-        )
-        body = mapped.values
-        if self._options.mode != "web":
-            body["search_mode"] = self._options.mode
+        body = {"query": query, "max_results": min(limit, _MAX_RESULTS), "max_tokens_per_page": _PAGE_TOKENS}
+        mapped = Mapped(body)
         if self._options.search_type != "web":
             body["search_type"] = self._options.search_type
         lists = mapped.domain_lists(filters, self.name, ("", "-"), most=_MAX_DOMAINS, one_list=True)

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final
 
 from groundwire.errors import QuotaExceeded
 from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
-from groundwire.providers.http_api import ApiOptions, SearchApiProvider
-from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, objects, result, text_or_empty, value_at
+from groundwire.providers.http_api import SearchApiProvider
+from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, objects, result
 from groundwire.providers.query_mapping import Mapped
 from groundwire.transport import Response
 
-__all__ = ["SerperOptions", "SerperSearchProvider"]
+__all__ = ["SerperSearchProvider"]
 
 _MAX_RESULTS = 100  # of one request; more than ten cost a second credit
-_ROWS: Final[Mapping[str, str]] = {"search": "organic", "news": "news"}  # the key of the rows, by search type
 _BOXES = frozenset({"answerBox", "knowledgeGraph", "peopleAlsoAsk"})
 _LANGUAGES = frozenset({"es-419", "pt-br", "pt-pt", "zh-cn", "zh-tw"})  # those with more than a language code
 _SAFE: Final[Mapping[str, str]] = {"off": "off", "strict": "active"}  # Google's own default is between the two
@@ -32,23 +31,14 @@ _ERRORS = (
 )
 
 
-class SerperOptions(ApiOptions):
-    """`[providers.serper]`."""
-
-    kind: Literal["web", "news"] = "web"
-    """What to search: the web, or the news."""
-
-
 class SerperSearchProvider(SearchApiProvider):
-    """Web or news search with Serper."""
+    """Web search with Serper."""
 
     service = "https://google.serper.dev"
     key_variables: ClassVar[tuple[str, ...]] = ("SERPER_API_KEY",)
     key_page = "https://serper.dev"
     key_header = "X-API-KEY"
     errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
-    Options: ClassVar[type[SerperOptions]] = SerperOptions
-    _options: SerperOptions
     capabilities: Capabilities = Capabilities(
         search=True,
         max_results=_MAX_RESULTS,
@@ -63,8 +53,7 @@ class SerperSearchProvider(SearchApiProvider):
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
-        path = "/news" if self._options.kind == "news" else None
-        mapped = Mapped({"q": query, "num": min(limit, _MAX_RESULTS)}, path=path)
+        mapped = Mapped({"q": query, "num": min(limit, _MAX_RESULTS)})
         mapped.add_sites(filters, self.name)
         if filters.page > 1:
             mapped.values["page"] = filters.page
@@ -79,12 +68,10 @@ class SerperSearchProvider(SearchApiProvider):
         return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
-        """Parse a response of any search type; only those of the web and the news have rows."""
+        """Parse the results in a response."""
         data = self.answer(reply)
-        kind = text_or_empty(value_at(data, "searchParameters.type"))
-        key = _ROWS.get(kind) or next((key for key in _ROWS.values() if key in data), "organic")
-        rows = data.get(key, [] if kind and kind not in _ROWS else None)
-        if key not in data and _BOXES & data.keys():  # all that Google has for some questions
+        rows = data.get("organic")
+        if rows is None and _BOXES & data.keys():  # all that Google has for some questions
             boxes = (data.get("answerBox"), data.get("knowledgeGraph"), *objects(data.get("peopleAlsoAsk")))
             rows = [box for box in boxes if isinstance(box, dict) and box.get("link")]
         return self.rows(reply, rows, _row)

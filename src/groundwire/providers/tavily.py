@@ -1,53 +1,38 @@
-"""Tavily: web search and page extraction (https://docs.tavily.com); without a key in its keyless mode."""
+"""Tavily: web search and page extraction (https://docs.tavily.com)."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final, Literal, Self
+from typing import Any, ClassVar, Final, Literal
 
 from groundwire.deadline import Deadline
-from groundwire.errors import NotConfigured, QuotaExceeded
+from groundwire.errors import QuotaExceeded
 from groundwire.models import Filters, ReadResult, Results, SearchResult
-from groundwire.providers.base import ANY_RANGE, Capabilities, ProviderContext
+from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, ReadApiProvider, SearchApiProvider
 from groundwire.providers.http_parsing import ErrorRule, clean, result, short_message
 from groundwire.providers.query_mapping import Mapped, clipped, country_name, page_failure, page_result, time_filter
 from groundwire.transport import Response
 
-__all__ = ["TavilyFreeOptions", "TavilyOptions", "TavilyProvider"]
+__all__ = ["TavilyOptions", "TavilyProvider"]
 
 _MAX_RESULTS = 20
 _MAX_QUERY = 400  # characters
 _MAX_ALLOWED, _MAX_BLOCKED = 300, 150  # domains
 _SEARCH_CREDITS: Final[Mapping[str, int]] = {"basic": 1, "fast": 1, "ultra-fast": 1, "advanced": 2}
 _EXTRACT_CREDITS: Final[Mapping[str, float]] = {"basic": 0.2, "advanced": 0.4}  # 1 and 2 for five pages
-_WAIT = "error.retry_after_seconds"
-_KEYLESS = ("the free searches without a key are used up", "Set TAVILY_API_KEY")
 _ERRORS = (  # 432: the plan's or the key's limit; 433: that of pay as you go
-    ErrorRule(QuotaExceeded, *_KEYLESS, at=_WAIT, pattern=r"\d", wait=_WAIT),
-    ErrorRule(QuotaExceeded, *_KEYLESS, status=(402, 429), at="error.code", pattern="[a-z]"),
     ErrorRule(QuotaExceeded, "the plan's limit is reached", "Raise it, or wait for the next month", status=(432, 433)),
 )
 
 
-class TavilyFreeOptions(ApiOptions):
-    """`[providers.tavily_free]`."""
+class TavilyOptions(ApiOptions):
+    """`[providers.tavily]`, and `[providers.tavily_free]`."""
 
     search_depth: Literal["basic", "advanced", "fast", "ultra-fast"] = "basic"
     """The search depth; `advanced` costs 2 credits instead of 1."""
-    topic: Literal["general", "news", "finance"] = "general"
-    """What to search; `news` has dates, and only `general` can prefer a country."""
     extract_depth: Literal["basic", "advanced"] = "basic"
     """The extraction depth; `advanced` gets more tables and embedded content and costs twice as much."""
-    safe_search: bool = False
-    """Whether to request SafeSearch, which requires an enterprise plan; not with a fast depth."""
-
-
-class TavilyOptions(TavilyFreeOptions):
-    """`[providers.tavily]`."""
-
-    keyless: bool = False
-    """Whether to use Tavily's keyless mode, which is free and has low limits, if there is no key."""
 
 
 class TavilyProvider(SearchApiProvider, ReadApiProvider):
@@ -56,11 +41,10 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
     service = "https://api.tavily.com"
     key_variables: ClassVar[tuple[str, ...]] = ("TAVILY_API_KEY",)
     key_page = "https://app.tavily.com"
-    key_needed = False
     read_path = "/extract"
     errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
-    Options: ClassVar[type[TavilyFreeOptions]] = TavilyOptions
-    _options: TavilyFreeOptions
+    Options: ClassVar[type[TavilyOptions]] = TavilyOptions
+    _options: TavilyOptions
     capabilities: Capabilities = Capabilities(
         search=True,
         read=True,
@@ -72,44 +56,21 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
         region=True,
     )
 
-    @classmethod
-    def create(cls, context: ProviderContext) -> Self:
-        """Create the provider.
-
-        Raises:
-            NotConfigured: there is no key, and the keyless mode is disabled.
-            ConfigurationError: an option is invalid.
-        """
-        keyless = not cls.key_variables or context.options(TavilyOptions).keyless
-        if not keyless and not context.keys(*cls.key_variables, needed=False):
-            needs = f"set {cls.key_variables[0]}, or providers.{context.name}.keyless = true to work without a key"
-            raise NotConfigured(context.name, needs)
-        return super().create(context)
-
-    def headers(self, key: str | None) -> Mapping[str, str]:
-        """Return the headers of a request; without a key, those of the keyless mode."""
-        headers = super().headers(key)
-        return headers if key else {**headers, "X-Tavily-Access-Mode": "keyless"}
-
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request."""
         text, warnings = clipped(self.name, query, characters=_MAX_QUERY)
         mapped = Mapped({"query": text, "max_results": min(limit, _MAX_RESULTS)}, warnings=warnings)
         body = mapped.values
-        body |= {"search_depth": self._options.search_depth, "topic": self._options.topic, "include_usage": True}
+        body |= {"search_depth": self._options.search_depth, "include_usage": True}
         body |= time_filter(filters, "time_range", ("start_date", "end_date"))
         keys = ("include_domains", "exclude_domains")
         body |= mapped.domain_lists(filters, self.name, keys, most=_MAX_ALLOWED, most_blocked=_MAX_BLOCKED)
         if language := mapped.language_code(filters):
             body["language"] = language
-        country = country_name(filters.region or "") if self._options.topic == "general" else ""
-        if country:
+        if country := country_name(filters.region or ""):
             body["country"] = country
         elif filters.region:
             mapped.applied["region"] = "not_possible"
-        if self._options.safe_search and not self._options.search_depth.endswith("fast"):
-            body["safe_search"] = filters.safesearch != "off"
-            mapped.applied["safesearch"] = "native"
         return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
@@ -117,7 +78,7 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
         return self.rows(reply, self.answer(reply).get("results"), _row)
 
     def search_cost(self, reply: Response, results: Results) -> float:
-        """Return the cost of a search: the credits stated in the response, or the usual ones; keyless is free."""
+        """Return the cost of a search: the credits stated in the response, or the usual ones."""
         return self.charge(reply, "usage.credits", "credit", _SEARCH_CREDITS[self._options.search_depth])
 
     def to_page_request(self, url: str, deadline: Deadline) -> Mapped:

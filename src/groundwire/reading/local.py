@@ -66,7 +66,6 @@ def freshness(url: str, headers: Mapping[str, str]) -> Freshness:
         etag=etag if len(etag) <= _MAX_VALIDATOR and etag.isascii() and _ETAG.fullmatch(etag) else "",
         last_modified=modified if len(modified) <= _MAX_VALIDATOR and http_date(modified) is not None else "",
         seconds=seconds,
-        must_ask=not directives.keys().isdisjoint({"no-cache", "must-revalidate", "proxy-revalidate"}),
         no_store="no-store" in directives,
     )
 

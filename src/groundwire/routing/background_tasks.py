@@ -22,18 +22,14 @@ class BackgroundTasks:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def wait(self, seconds: float) -> None:
-        """Wait until all work is done, up to a number of seconds."""
-        if self._tasks:
-            await asyncio.wait(set(self._tasks), timeout=seconds)
-
     async def aclose(self, *, cancel: bool = False) -> None:
         """Wait until all work is done, up to a limit.
 
         Args:
             cancel: Cancel what is still running then: it would go on after the store is closed.
         """
-        await self.wait(_CLOSING)
+        if self._tasks:
+            await asyncio.wait(set(self._tasks), timeout=_CLOSING)
         for task in self._tasks if cancel else ():
             task.cancel()
         if cancel:

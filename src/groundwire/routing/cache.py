@@ -1,7 +1,7 @@
 """The cache: equal requests of tasks and processes are loaded once.
 
-A fresh value is returned. A stale one is returned and refreshed in the background; an older one is returned only if
-loading fails. The first caller that finds no value takes a lease; the others wait for it instead of loading the same.
+A fresh value is returned, and a stale one only if loading fails. The first caller that finds no fresh value takes a
+lease; the others wait for it instead of loading the same.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import logging
 import secrets
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from groundwire.deadline import Deadline
@@ -22,12 +22,11 @@ from groundwire.errors import (
     Closed,
     ConfigurationError,
     DeadlineExceeded,
-    GroundwireError,
     InvalidRequest,
     PageNotFound,
 )
 from groundwire.routing.background_tasks import BackgroundTasks
-from groundwire.routing.cache_codec import CacheEntry, CacheResult, CacheTtl, Codec, decode_entry, encode_entry
+from groundwire.routing.cache_codec import CacheResult, CacheTtl, Codec, decode_entry, encode_entry
 from groundwire.routing.single_flight import InFlightLoad, SingleFlight
 from groundwire.safety.tenancy import Owner
 from groundwire.storage.base import Answer, Entry, Get, Lease, Lookup, Operation, Release, Set, Store
@@ -37,8 +36,7 @@ __all__ = ["Cache", "CacheResult", "CacheTtl", "Codec"]
 _logger = logging.getLogger(__name__)
 
 _FIRST_POLL, _LONGEST_POLL = 0.005, 0.05  # seconds between two checks for the result of another process
-_RETRY_PAUSE = 5.0  # seconds after a failed refresh, so that a service that is down is not called constantly
-_MANY = 1_000  # loads that are remembered; pauses that may accumulate before expired ones are removed
+_MANY = 1_000  # loads that are remembered
 
 _REMOVAL_ERRORS = (BlockedByPolicy, PageNotFound)  # the cached value must not be served any more
 # A stale value does not help here.
@@ -92,9 +90,7 @@ class Cache:
         self._load_ends: dict[str, int] = {}  # when the last loads ended, by the same count as that of lookups
         self._loads = SingleFlight()
         self._tasks = BackgroundTasks()
-        self._refresh_pauses: dict[str, float] = {}
         self._complained = False
-        self._closed = False
 
     def lookup(self, key: str) -> Lookup:
         """Return the store operations before a call: read the value, else take the lease to load it."""
@@ -141,12 +137,10 @@ class Cache:
         """
         job = _Job(key, load, codec, owner, refresh, renew, look or self.lookup(key), also)
         entry = None if refresh else await self._find_in_time(job, deadline)
-        if entry is not None and entry.at_once:
-            if entry.result.stale:
-                self._refresh_soon(job, deadline)
-            return entry.result
+        if entry is not None and not entry.stale:
+            return entry
         try:
-            return await self._load(job, deadline, expired=entry is not None)
+            return await self._load(job, deadline)
         except BaseException as error:
             started = self._loads.active(f"any:{owner.key}:{key}")
             if not started and self._end_use(f"load:{key}", owner):
@@ -158,23 +152,16 @@ class Cache:
                 raise
             if entry is None or isinstance(error, _FINAL_ERRORS):
                 raise
-            _logger.info("Returned a cached value of %.0f s ago, because loading failed: %s", entry.result.age, error)
-            return entry.result
+            _logger.info("Returned a cached value of %.0f s ago, because loading failed: %s", entry.age, error)
+            return entry
 
-    async def aclose(self, *, grace_seconds: float = 0.0) -> None:
-        """End all loads and release the leases; waiting callers get Closed.
-
-        Args:
-            grace_seconds: Seconds to wait first for background refreshes.
-        """
-        if grace_seconds > 0:
-            await self._tasks.wait(grace_seconds)
-        self._closed = True
+    async def aclose(self) -> None:
+        """End all loads and release the leases; waiting callers get Closed."""
         await self._loads.aclose()
-        await self._tasks.aclose()  # they wait for loads, or are releasing their leases
+        await self._tasks.aclose()  # they are releasing leases
 
-    async def _load(self, job: _Job[_T], deadline: Deadline, *, expired: bool) -> CacheResult[_T]:
-        """Load, or wait for the load in progress; with `expired` a stale value is not enough."""
+    async def _load(self, job: _Job[_T], deadline: Deadline) -> CacheResult[_T]:
+        """Load, or wait for the load in progress."""
 
         async def work(load: InFlightLoad[CacheResult[_T]]) -> None:
             lease = f"load:{job.key}"
@@ -183,7 +170,7 @@ class Cache:
                 return
             try:
                 has_lease = self._uses(lease, job.owner)
-                cached = None if has_lease else await self._wait_for_turn(job, lease, load.deadline, expired)
+                cached = None if has_lease else await self._wait_for_turn(job, lease, load.deadline)
                 if cached is None:
                     await self._fetch(job, load, lease)
                 else:
@@ -202,7 +189,7 @@ class Cache:
     async def _fetch(self, job: _Job[_T], load: InFlightLoad[CacheResult[_T]], lease: str) -> None:
         try:
             old = await self._find(job) if job.renew is not None and not job.refresh else None
-            loading = job.load() if job.renew is None or old is None else job.renew(old.result.value)
+            loading = job.load() if job.renew is None or old is None else job.renew(old.value)
             value = await (self._with_renewal(lease, loading) if self._uses(lease, job.owner) else loading)
         except _REMOVAL_ERRORS:
             await self._ask(self.store.delete(job.key), None)
@@ -214,7 +201,7 @@ class Cache:
             del self._load_ends[next(iter(self._load_ends))]
         operations: list[Operation] = []
         if data is not None:
-            operations.append(Set(job.key, data, ttl.fresh, ttl.stale + ttl.error))
+            operations.append(Set(job.key, data, ttl.fresh, ttl.stale))
         if self._end_use(lease, job.owner):
             operations.append(Release(lease, self._name))
         also = () if job.also is None else job.also(value)
@@ -222,30 +209,26 @@ class Cache:
             answers = await self._ask(self.store.batch([*operations, *also]), ())
             job.answers[:] = answers[len(operations) :]
 
-    async def _wait_for_turn(
-        self, job: _Job[_T], lease: str, deadline: Deadline, expired: bool
-    ) -> CacheResult[_T] | None:
+    async def _wait_for_turn(self, job: _Job[_T], lease: str, deadline: Deadline) -> CacheResult[_T] | None:
         """Return None if this process may load, or the value loaded by another process."""
         if not self._shared:
             # What was loaded since the lookup, this process has loaded itself.
             is_newer = self._load_ends.get(job.key, -1) >= job.look.since
-            return await self._loaded_elsewhere(job, expired) if is_newer else None
+            return await self._loaded_elsewhere(job) if is_newer else None
         pause = _FIRST_POLL
         while not await self._lease(lease, self._name, self._ttl):
             if deadline.passed:
                 raise _late_error()
             await asyncio.sleep(pause)
             pause = min(2 * pause, _LONGEST_POLL)
-            if (cached := await self._loaded_elsewhere(job, expired)) is not None:
+            if (cached := await self._loaded_elsewhere(job)) is not None:
                 return cached
         self._begin_use(lease, job.owner)
-        return await self._loaded_elsewhere(job, expired)
+        return await self._loaded_elsewhere(job)
 
-    async def _loaded_elsewhere(self, job: _Job[_T], expired: bool) -> CacheResult[_T] | None:
+    async def _loaded_elsewhere(self, job: _Job[_T]) -> CacheResult[_T] | None:
         entry = await self._find(job)
-        if entry is None or not entry.at_once or (expired and entry.result.stale):
-            return None
-        return entry.result
+        return None if entry is None or entry.stale else entry
 
     async def _with_renewal(self, lease: str, loading: Awaitable[_R]) -> _R:
         """Load and renew the lease meanwhile; the task that does so begins when a renewal is due, which is seldom."""
@@ -269,41 +252,7 @@ class Cache:
                 beat.cancel()
                 await asyncio.wait({beat})  # a renewal after the release would take the lease again
 
-    def _refresh_soon(self, job: _Job[_T], deadline: Deadline) -> None:
-        """Refresh a stale value in the background, unless that is running or was just tried."""
-        now = asyncio.get_running_loop().time()
-        if self._closed or self._refresh_pauses.get(job.key, 0.0) > now:
-            return
-        if len(self._refresh_pauses) >= _MANY:
-            self._refresh_pauses = {key: until for key, until in self._refresh_pauses.items() if until > now}
-        self._refresh_pauses[job.key] = now + max(deadline.remaining(), _RETRY_PAUSE)
-        self._tasks.start(self._refresh(job, deadline))
-
-    async def _refresh(self, job: _Job[_T], deadline: Deadline) -> None:
-        lease, owner, pause = f"refresh:{job.key}", f"{self._name}-{next(self._numbers)}", _RETRY_PAUSE
-        job = replace(job, also=None)  # these operations are for the next caller
-        try:
-            if not await self._lease(lease, owner, 1.2 * deadline.remaining() + _RETRY_PAUSE):
-                lease = ""
-                return
-            await self._load(job, deadline, expired=True)
-            entry = await self._find(job)
-            if entry is not None and not entry.result.stale:
-                pause = 0.0
-        except _REMOVAL_ERRORS:
-            pause = 0.0  # the next caller has no stale value
-        except Exception as error:  # no call waits for it, and the cached value is still usable
-            unknown = not isinstance(error, GroundwireError)
-            _logger.info("A cached value could not be refreshed: %s", error, exc_info=unknown)
-        finally:
-            self._refresh_pauses[job.key] = asyncio.get_running_loop().time() + pause
-            if not pause or self._closed:
-                del self._refresh_pauses[job.key]
-                await self._ask(self.store.release(lease, owner=owner), None)
-            elif lease:
-                await self._lease(lease, owner, pause)  # other processes pause as well
-
-    async def _find_in_time(self, job: _Job[_T], deadline: Deadline) -> CacheEntry[_T] | None:
+    async def _find_in_time(self, job: _Job[_T], deadline: Deadline) -> CacheResult[_T] | None:
         try:
             if job.look.answers is None:
                 with deadline.timeout():
@@ -318,10 +267,10 @@ class Cache:
             self._begin_use(f"load:{job.key}", job.owner)
         return self._decode(job, entry if isinstance(entry, Entry) else None)
 
-    async def _find(self, job: _Job[_T]) -> CacheEntry[_T] | None:
+    async def _find(self, job: _Job[_T]) -> CacheResult[_T] | None:
         return self._decode(job, await self._ask(self.store.get(job.key), None))
 
-    def _decode(self, job: _Job[_T], entry: Entry | None) -> CacheEntry[_T] | None:
+    def _decode(self, job: _Job[_T], entry: Entry | None) -> CacheResult[_T] | None:
         if entry is None:
             return None
         try:
@@ -334,7 +283,7 @@ class Cache:
         """Return the value to store, or None, and its time to live."""
         try:
             ttl = job.codec.ttl(value)
-            if ttl.fresh + ttl.stale + ttl.error > 0:
+            if ttl.fresh + ttl.stale > 0:
                 return encode_entry(job.codec.encode(value), ttl), ttl
         except Exception:  # the caller gets the value even if it cannot be stored
             _logger.exception("A value could not be cached")

@@ -14,7 +14,7 @@ from pydantic_core import to_json
 
 from groundwire.models import Query, SearchResponse, SearchResult, Source
 from groundwire.providers import ReadProvider, SearchProvider
-from groundwire.safety.tenancy import Owner, Sharing, Visibility
+from groundwire.safety.tenancy import Owner, Visibility
 from groundwire.safety.urls import DomainPolicy, WebUrl
 from groundwire.settings import Settings
 from groundwire.storage.base import Answer, Entry
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from groundwire.models import Page
 
 __all__ = [
-    "CacheEntry",
     "CacheResult",
     "CacheTtl",
     "Codec",
@@ -32,7 +31,6 @@ __all__ = [
     "decode_entry",
     "encode_entry",
     "identity",
-    "lifetime",
     "pack_page",
     "pack_search",
     "page_codec",
@@ -47,8 +45,8 @@ __all__ = [
     "unpack_search",
 ]
 
-_HEAD = struct.Struct("<2sdd")  # before each value: the format, and the seconds of freshness and staleness
-_FORM = b"g1"
+_HEAD = struct.Struct("<2sd")  # before each value: the format, and the seconds of freshness
+_FORM = b"g2"
 
 _T = TypeVar("_T")
 
@@ -56,17 +54,14 @@ Partition = NewType("Partition", str)
 """A partition of a store; created by `partition_of`."""
 
 
-def partition_of(owner: Owner, visibility: Visibility, sharing: Sharing) -> Partition:
+def partition_of(owner: Owner, visibility: Visibility) -> Partition:
     """Return the partition in which data is stored and looked up.
 
     Args:
         owner: The owner.
-        visibility: Whether it is public by construction.
-        sharing: What the operator lets owners share.
+        visibility: Whether it is public by construction: then all who have no tenant share it.
     """
-    public = sharing == "public" or (sharing == "sessions" and not owner.tenant)
-    shared = sharing == "all" or (public and visibility == "public")
-    return Partition("shared" if shared else owner.key)
+    return Partition("shared" if visibility == "public" and not owner.tenant else owner.key)
 
 
 class CacheTtl(NamedTuple):
@@ -75,9 +70,7 @@ class CacheTtl(NamedTuple):
     fresh: float = 0.0
     """Seconds for which it is fresh."""
     stale: float = 0.0
-    """Seconds for which it is returned and refreshed in the background (RFC 5861, stale-while-revalidate)."""
-    error: float = 0.0
-    """Seconds for which it is returned only if loading fails (RFC 5861, stale-if-error)."""
+    """Seconds after those for which it is returned only if loading fails (RFC 5861, stale-if-error)."""
 
 
 class Codec(NamedTuple, Generic[_T]):
@@ -106,21 +99,12 @@ class CacheResult(NamedTuple, Generic[_T]):
     """The store's responses to the caller's own operations, if they were combined with storing the value."""
 
 
-class CacheEntry(NamedTuple, Generic[_T]):
-    """A value in the store."""
-
-    result: CacheResult[_T]
-    """The value."""
-    at_once: bool
-    """Whether it may be returned without loading."""
-
-
 def encode_entry(data: bytes, life: CacheTtl) -> bytes:
     """Return the bytes to store for a serialized value."""
-    return _HEAD.pack(_FORM, life.fresh, life.stale) + data
+    return _HEAD.pack(_FORM, life.fresh) + data
 
 
-def decode_entry(entry: Entry, unpack: Callable[[bytes], _T], now: float) -> CacheEntry[_T]:
+def decode_entry(entry: Entry, unpack: Callable[[bytes], _T], now: float) -> CacheResult[_T]:
     """Return the value of an entry and its age.
 
     Raises:
@@ -128,17 +112,16 @@ def decode_entry(entry: Entry, unpack: Callable[[bytes], _T], now: float) -> Cac
     """
     if len(entry.value) < _HEAD.size:
         raise ValueError("too short")
-    form, fresh, stale = _HEAD.unpack_from(entry.value)
+    form, fresh = _HEAD.unpack_from(entry.value)
     if form != _FORM:
         raise ValueError(f"the form {form!r}")
     # The store gives the end of freshness in the reader's clock, so the age is right though the writer's was not.
-    result = CacheResult(
+    return CacheResult(
         unpack(entry.value[_HEAD.size :]),
         cached=True,
         stale=entry.fresh_until <= now,
         age=max(0.0, now - (entry.fresh_until - fresh)),
     )
-    return CacheEntry(result, at_once=now < entry.fresh_until + stale)
 
 
 _AS_SETS = frozenset({"text", "allowed_domains", "blocked_domains"})  # compared in another form
@@ -258,8 +241,7 @@ def page_ttl(page: Page, good_ttl: CacheTtl) -> CacheTtl:
     """Return the time to live of a page: at most that of the settings, and less if its server requires it.
 
     A minute is the minimum, so that a page that is read piece by piece is fetched once. A page without text, or with
-    `no-store`, is cached for that minute and never stale. A page that must be revalidated is served stale only in place
-    of a failure.
+    `no-store`, is cached for that minute and never stale.
 
     Args:
         page: What a reader returned.
@@ -270,31 +252,15 @@ def page_ttl(page: Page, good_ttl: CacheTtl) -> CacheTtl:
     freshness = page.freshness
     if not page.content.strip() or (freshness is not None and freshness.no_store):
         return CacheTtl(min(good_ttl.fresh, _SHORT))
-    if freshness is None:
+    if freshness is None or freshness.seconds is None:
         return good_ttl
-    fresh = good_ttl.fresh if freshness.seconds is None else min(good_ttl.fresh, max(freshness.seconds, _SHORT))
-    if fresh < good_ttl.fresh or freshness.must_ask:
-        return CacheTtl(fresh, 0.0, good_ttl.stale + good_ttl.error)
-    return good_ttl
-
-
-_LONGEST_STALE = 3_600.0  # seconds for which a stale response is returned immediately
+    return CacheTtl(min(good_ttl.fresh, max(freshness.seconds, _SHORT)), good_ttl.stale)
 
 
 def identity(provider: SearchProvider | ReadProvider, settings: Settings) -> str:
     """Return what distinguishes a provider from another of the same name: its kind and options."""
     options = sorted((key, str(value)) for key, value in settings.providers.get(provider.name, {}).items())
     return f"{provider.name} {type(provider).__module__}.{type(provider).__qualname__} {options}"
-
-
-def lifetime(fresh: float, stale: float) -> CacheTtl:
-    """Return a time to live: fresh, then stale for at most an hour, then only in place of a failure.
-
-    Args:
-        fresh: Seconds.
-        stale: Seconds after those.
-    """
-    return CacheTtl(fresh, min(stale, _LONGEST_STALE), max(0.0, stale - _LONGEST_STALE))
 
 
 def search_codec(good_ttl: CacheTtl) -> Codec[SearchResponse]:
@@ -311,5 +277,5 @@ def age_fields(warnings: tuple[str, ...], cached: bool, stale: bool, seconds: fl
     """Return the fields of a value that describe its age."""
     if not stale:
         return {"cached": cached}
-    warning = f"this result is {seconds / 60:,.0f} minutes old and not refreshed yet"
+    warning = f"this result is {seconds / 60:,.0f} minutes old; a new one is not available"
     return {"cached": cached, "stale": True, "warnings": (warning, *warnings)}

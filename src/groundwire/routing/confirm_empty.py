@@ -136,7 +136,7 @@ class EmptyConfirmer:
             return None
         attempts.append(done.attempt.model_copy(update={"reason": done.attempt.reason or CONTROL_REASON}))
         if done.rows:
-            caller.publish(provider, caller.health.prove(provider.name))
+            caller.health.prove(provider.name)
         return bool(done.rows)
 
     @staticmethod

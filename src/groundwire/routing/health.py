@@ -41,7 +41,6 @@ _ITS_WORD: frozenset[Outcome] = frozenset({"auth", "quota"})  # about the key or
 _FIRST_COOLDOWN, _LONGEST_COOLDOWN = 60.0, 3_600.0  # seconds; doubled each time that a probe fails the same way
 # With a minute also for a key that has worked, 2 % of stray 401: 100 -> 61 % answered.
 _STRAY_COOLDOWN, _MOST_COOLDOWNS = 1.0, 12  # seconds, the first if the key has worked recently; doublings, to an hour
-_LONGEST_DEGRADED = 30.0  # seconds; the limit for values from other processes
 _FAST = 0.5  # seconds; a provider that fails faster costs almost nothing
 # Without: 47.5 -> 55.7 paid calls of 100 when half of all answers are a 403.
 _WEIGHT, _IMPROBABLE, _LONGEST_ROW = 0.03, 0.01, 8  # of the latest call; a probability; failures
@@ -53,13 +52,13 @@ _RECORD = 600.0  # seconds for which rows are evidence that a provider works
 
 
 Changes = Mapping[str, float | int | str]
-"""Changes in a provider's health: fields of a `HealthRecord`, with seconds from now instead of times."""
+"""What other processes should know: fields of a `HealthRecord`, with seconds from now instead of times."""
 
 _Moment = Annotated[float, Field(ge=0, le=1e11)]
 
 
 class HealthRecord(BaseModel):
-    """The health of a provider. Times are in seconds since the epoch; 0 means unset."""
+    """The pauses and the pace of a provider, for all processes. Times are in seconds since the epoch; 0 means unset."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
@@ -69,10 +68,6 @@ class HealthRecord(BaseModel):
     """The outcome of the attempt that started it."""
     reason: str = ""
     """The provider's message."""
-    degraded: _Moment = 0.0
-    """The time until which it is called last."""
-    times: Annotated[int, Field(ge=0)] = 0
-    """How many times in a row."""
     interval: _Moment = 0.0
     """Seconds between two requests."""
     burst: Annotated[int, Field(ge=0)] = 0
@@ -103,7 +98,6 @@ class _State:
     degraded_until: float = 0.0
     probe_until: float = 0.0
     lost: float = _UNKNOWN_LOST
-    heard: bool = False
     rows_at: float = -math.inf
     doubtful: bool = False
     answered_sent_at: float = -math.inf
@@ -233,7 +227,8 @@ class Health:
             state.count()
             state.rows_at = self._clock()
             state.answered_sent_at = max(state.answered_sent_at, sent_at)
-            return self._recover(state, was_ill)
+            self._recover(state)
+            return {}
         if attempt.outcome in _ITS_WORD and not answered:
             if self._clock() < state.cooldown_until:
                 return {}  # sent before the cooldown began
@@ -249,8 +244,8 @@ class Health:
         state.count(kind)
         state.in_a_row[kind] += 1
         if answered and state.in_a_row[kind] < most:
-            return self._recover(state, was_ill, empties=state.in_a_row[kind])
-        if was_ill or state.in_a_row[kind] >= most:
+            self._recover(state, empties=state.in_a_row[kind])
+        elif was_ill or state.in_a_row[kind] >= most:
             if answered and self._clock() >= state.degraded_until:
                 self.suspects.add(attempt.provider)
             seconds = min(first * 2**state.times, longest) * self._jitter()
@@ -258,7 +253,6 @@ class Health:
             fast = self._clock() - sent_at < _FAST
             state.fails_fast = fast and (kind == "broken" or attempt.outcome == "rate_limited")
             state.times = min(state.times + 1, 8)
-            return {"degraded": seconds, "times": state.times}
         return {}
 
     def cool_down(self, provider: str, seconds: float, outcome: Outcome = "quota", reason: str = "") -> Changes:
@@ -281,7 +275,7 @@ class Health:
         return {"cooldown": seconds, "outcome": outcome, "reason": reason}
 
     def merge(self, provider: str, record: HealthRecord, seconds_left: Mapping[str, float]) -> None:
-        """Merge what another process has learned, unless more is known here.
+        """Merge a record of another process, unless more is known here.
 
         Args:
             provider: Its name.
@@ -290,13 +284,6 @@ class Health:
         """
         outcome = cast("Outcome", record.outcome) if record.outcome in get_args(Outcome) else "quota"
         self._cool_down(provider, min(seconds_left["cooldown"], _LONGEST_COOLDOWN), outcome, record.reason)
-        state, degraded = self._states[provider], seconds_left["degraded"]
-        if degraded > 0 and not state.degraded_until:
-            state.degraded_until = self._clock() + min(degraded, _LONGEST_DEGRADED)
-            state.times = min(max(record.times, state.times), 8)
-        elif not degraded and not record.times and state.degraded_until and state.heard:
-            state.degraded_until, state.times = 0.0, 0  # another process's probe succeeded
-        state.heard = record.times > 0
 
     def give_up_probe(self, provider: str) -> None:
         """Release a probe that was not used."""
@@ -336,19 +323,18 @@ class Health:
         """Record whether another provider had rows where this one found nothing."""
         self._states[provider].doubtful = contradicted
 
-    def prove(self, provider: str) -> Changes:
-        """Record a successful control query; return what to share with other processes."""
+    def prove(self, provider: str) -> None:
+        """Record a successful control query."""
         state = self._states[provider]
         state.rows_at = self._clock()
-        return self._recover(state, bool(state.degraded_until))
+        self._recover(state)
 
-    def _recover(self, state: _State, was_ill: bool, empties: int = 0) -> Changes:
+    def _recover(self, state: _State, empties: int = 0) -> None:
         if empties or any(state.in_a_row.values()):
             state.in_a_row = dict.fromkeys(_RULES, 0) | {"empty": empties}
         state.degraded_until, state.times, state.cooldowns = 0.0, 0, 0
         if state.cooldown_until <= self._clock():
             state.cooldown_until = 0.0
-        return {"degraded": 0.0, "times": 0} if was_ill else {}
 
     def _cool_down(self, provider: str, seconds: float, outcome: Outcome, reason: str) -> bool:
         state, until = self._states[provider], self._clock() + seconds

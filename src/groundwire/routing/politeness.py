@@ -200,7 +200,7 @@ def _pacing_error(url: WebUrl, why: str, wait: float) -> PagePaced:
 
 
 # Seconds: a day (RFC 9309, 2.4), then for a file that cannot be fetched.
-_LIFE = CacheTtl(86_400.0, 0.0, 6 * 86_400.0)
+_LIFE = CacheTtl(86_400.0, 6 * 86_400.0)
 _SHORT = CacheTtl(60.0)  # for temporary conditions
 _MAX_WAIT, _WAIT_SHARE = 5.0, 0.25  # seconds for the file, or this share of the time that is left if that is longer
 _RETRY_PAUSE = 30.0  # seconds after a failure until the file is fetched again

@@ -1,7 +1,7 @@
-"""Health, rate limits and the budget of extra paid calls, shared by processes through the store.
+"""Pauses and pace of providers and the budget of extra paid calls, shared by processes through the store.
 
-Each process acts on what it knows itself. Records are written in the background and read at most once a second; if the
-store fails, every process continues with its own knowledge.
+Whether a provider is healthy each process finds out by itself. Records are written in the background and read at most
+once a second; if the store fails, every process continues with its own knowledge.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _RATE_TTL = 86_400.0  # seconds for which a rate is kept
 _TAIL = 60.0  # seconds for which a record outlives its end, so that all processes see it
 _REASON = 300  # characters
 _SKEW = 60.0  # seconds by which the clocks of processes may differ; a record of later than that is from before a change
-_MOMENTS = ("cooldown", "degraded", "rest", "rate_until")
+_MOMENTS = ("cooldown", "rest", "rate_until")
 
 
 class SharedHealth:

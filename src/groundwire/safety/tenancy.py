@@ -17,7 +17,6 @@ __all__ = [
     "OPERATOR",
     "Operator",
     "Owner",
-    "Sharing",
     "Viewer",
     "Visibility",
     "page_visibility",
@@ -25,9 +24,6 @@ __all__ = [
 
 Visibility = Literal["private", "public"]
 """`private`: for its owner. `public`: reveals nothing about its owner but that someone had it."""
-
-Sharing = Literal["none", "sessions", "public", "all"]
-"""What owners share: nothing, public data among sessions without a tenant, public data, or everything."""
 
 
 @dataclass(frozen=True, slots=True)

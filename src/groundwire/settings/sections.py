@@ -252,9 +252,6 @@ class StorageSettings(SettingsSection):
     """`memory://`, `sqlite://` (a file in the user's cache folder), `sqlite:////PATH`, `valkey://HOST:PORT/0`."""
     timeout: float | None = Field(default=None, gt=0, le=60)
     """Seconds to wait for the store before process memory takes over; 1 for a file and 0.25 for a server by default."""
-    sharing: Literal["none", "sessions", "public", "all"] = "sessions"
-    """What owners share: nothing; public data, among named sessions (`sessions`) or among tenants, too (`public`); or
-    everything. See the guide to keys."""
 
 
 class CacheSettings(SettingsSection):
@@ -267,7 +264,7 @@ class CacheSettings(SettingsSection):
     page_ttl: float = Field(default=900.0, ge=0, le=31_536_000)
     """Seconds for which a page is fresh."""
     stale_ttl: float = Field(default=86_400.0, ge=0, le=31_536_000)
-    """Seconds after those for which it may be used as stale: immediately for an hour, then only after a failure."""
+    """Seconds after those for which it is used, as stale, if fetching a new one fails."""
 
 
 class ArchiveSettings(SettingsSection):

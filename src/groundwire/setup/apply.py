@@ -49,9 +49,7 @@ class Offer:
     variables: tuple[str, ...] = ()
     """The environment variables of its key, the usual one first."""
     key_needed: bool = False
-    """Whether it requires a key, unless `keyless` is set."""
-    keyless: bool = False
-    """Whether its option `keyless` makes the key optional."""
+    """Whether it requires a key."""
     key_page: str = ""
     """The page where keys are created."""
     open_host: str = ""
@@ -99,8 +97,7 @@ def load_offers() -> Mapping[str, Offer]:
             summary=(inspect.getdoc(cls) or "").partition("\n")[0].rstrip("."),
             capabilities=cls.capabilities,
             variables=variables,
-            key_needed=bool(variables) and (getattr(cls, "key_needed", True) or "keyless" in fields),
-            keyless="keyless" in fields,
+            key_needed=bool(variables) and getattr(cls, "key_needed", True),
             key_page=getattr(cls, "key_page", ""),
             open_host=(urlsplit(getattr(cls, "service", "")).hostname or "") if getattr(cls, "keyless", False) else "",
             terms=getattr(cls, "terms", ""),

@@ -29,10 +29,6 @@ __all__ = [
     "Store",
     "StoreError",
     "arrival_of",
-    "check_amount",
-    "check_operation",
-    "check_pace",
-    "check_seconds",
     "decode_key",
     "encode_key",
     "ended",
@@ -315,27 +311,6 @@ def decode_key(key: bytes) -> str:
     return key.decode("utf-8", "surrogatepass")
 
 
-def check_seconds(**values: float | None) -> None:
-    """Check that durations are finite and not negative.
-
-    Raises:
-        ValueError: one is not; the message names it. This is an error in the calling code, not in the store.
-    """
-    for name, value in values.items():
-        if value is not None and not 0 <= value < math.inf:
-            raise ValueError(f"{name} must be a finite number of seconds, not negative: {value!r}")
-
-
-def check_amount(amount: float, limit: float | None) -> None:
-    """Check what is given to `Store.count`.
-
-    Raises:
-        ValueError: the amount is not finite, or the limit is not a number.
-    """
-    if not math.isfinite(amount) or (limit is not None and not math.isfinite(limit)):
-        raise ValueError(f"amount and limit must be finite: {amount!r}, {limit!r}")
-
-
 def arrival_of(stored: float | None, now: float, interval: float, burst: int, max_wait: float | None) -> float:
     """Return when the next call of a pace would come.
 
@@ -343,23 +318,6 @@ def arrival_of(stored: float | None, now: float, interval: float, burst: int, ma
     """
     longest = math.inf if max_wait is None else burst * interval + max(max_wait, LONGEST_WAIT)
     return stored if stored is not None and now < stored <= now + longest else now
-
-
-def check_operation(operation: Operation) -> None:
-    """Check the value and the numbers of an operation, before others that share its transaction fail with it.
-
-    Raises:
-        ValueError: a duration is negative or not finite, or an amount is not finite.
-        TypeError: a value is no bytes.
-    """
-    if isinstance(operation, Set):
-        memoryview(operation.value)
-        check_seconds(fresh=operation.fresh, stale=operation.stale)
-    elif isinstance(operation, Add):
-        check_amount(operation.amount, operation.limit)
-        check_seconds(ttl=operation.ttl)
-    elif isinstance(operation, Lease | AssignNumbers):
-        check_seconds(ttl=operation.ttl)
 
 
 def next_slot(
@@ -371,14 +329,3 @@ def next_slot(
     if max_wait is not None and wait > max_wait:
         return Pace(granted=False, wait=wait, backlog=arrival - now), arrival
     return Pace(granted=True, wait=wait, backlog=arrival + interval - now), arrival + interval
-
-
-def check_pace(interval: float, burst: int, max_wait: float | None) -> None:
-    """Check what is given to `Store.pace`.
-
-    Raises:
-        ValueError: a duration is negative or not finite, or the burst is less than one call.
-    """
-    check_seconds(interval=interval, max_wait=max_wait)
-    if burst < 1:
-        raise ValueError(f"burst must be at least 1: {burst!r}")

@@ -26,9 +26,6 @@ from groundwire.storage.base import (
     Set,
     Store,
     StoreError,
-    check_amount,
-    check_pace,
-    check_seconds,
     ended,
     next_slot,
     note_key,
@@ -78,8 +75,6 @@ class MemoryStore(Store):
 
     async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
         """Store a value; see `Store.set`."""
-        if not (0 <= fresh < math.inf and 0 <= stale < math.inf):
-            check_seconds(fresh=fresh, stale=stale)
         with self._lock:
             self._put(key, value, fresh, stale)
 
@@ -100,9 +95,6 @@ class MemoryStore(Store):
 
     async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
         """Add to a counter; see `Store.count`."""
-        check_amount(amount, limit)
-        if ttl is not None and not 0 <= ttl < math.inf:
-            check_seconds(ttl=ttl)
         with self._lock:
             now = self._now()
             before = self._counters.get(key, now)
@@ -118,7 +110,6 @@ class MemoryStore(Store):
 
     async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
         """Reserve a slot; see `Store.pace`."""
-        check_pace(interval, burst, max_wait)
         with self._lock:
             now = self._now()
             slot, arrival = next_slot(self._paces.get(key, now), now, interval, burst, max_wait)
@@ -128,7 +119,6 @@ class MemoryStore(Store):
 
     async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
         """Take or renew a lease; see `Store.lease`."""
-        check_seconds(ttl=ttl)
         with self._lock:
             now = self._now()
             if self._leases.get(key, now) not in {None, owner}:
@@ -161,8 +151,6 @@ class MemoryStore(Store):
             self._bytes = 0
 
     def _number(self, request: AssignNumbers) -> Numbers:
-        if not 0 <= request.ttl < math.inf:
-            check_seconds(ttl=request.ttl)
         with self._lock:
             now = self._now()
             state = self._registers.get(request.key, now) or _RegisterState()

@@ -27,8 +27,6 @@ from groundwire.storage.base import (
     Set,
     Store,
     StoreError,
-    check_operation,
-    check_pace,
     encode_key,
 )
 from groundwire.storage.sqlite_db import StoreFile, is_busy, is_damaged, transaction
@@ -102,7 +100,6 @@ class SqliteStore(Store):
 
     async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
         """Reserve a slot; see `Store.pace`."""
-        check_pace(interval, burst, max_wait)
         return await self._writer.run(
             lambda db: sql.pace(db, encode_key(key), interval, burst, max_wait, self._clock())
         )
@@ -117,8 +114,6 @@ class SqliteStore(Store):
 
     async def _run(self, operations: Sequence[Operation]) -> Sequence[Answer]:
         """Run operations in one transaction, and wait for it; without one if they only read."""
-        for operation in operations:
-            check_operation(operation)
 
         def work(db: Connection) -> list[Answer]:
             return sql.run(db, operations, self._max_bytes, self._clock())

@@ -37,8 +37,6 @@ from groundwire.storage.base import (
     Set,
     Store,
     StoreError,
-    check_operation,
-    check_pace,
     encode_key,
     note_digest,
 )
@@ -141,7 +139,6 @@ class ValkeyStore(Store):
 
     async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
         """Reserve a slot; see `Store.pace`."""
-        check_pace(interval, burst, max_wait)
         most = "" if max_wait is None else _microseconds(max_wait)
         arguments = [_microseconds(interval), burst, most, _microseconds(LONGEST_WAIT)]
         await self._connect()
@@ -226,12 +223,7 @@ async def _prepare_connection(connection: AbstractConnection) -> None:
 
 
 def _to_script(operation: Operation) -> tuple[bytes, list[bytes | str | int]]:
-    """Return the key prefix of an operation, and its arguments for the script.
-
-    Raises:
-        ValueError: it has a number that stores do not accept.
-    """
-    check_operation(operation)
+    """Return the key prefix of an operation, and its arguments for the script."""
     match operation:
         case Get():
             return _ENTRY, ["get", int(operation.ends)]

@@ -45,7 +45,6 @@ _REFUSED = frozenset(
         "Closed",
         "ConfigurationError",
         "InvalidRequest",
-        "Overloaded",
         "PermissionDenied",
     }
 )

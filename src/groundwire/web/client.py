@@ -234,7 +234,7 @@ class Web:
 
         Raises:
             InvalidRequest: an argument is invalid. BudgetExceeded: the session's searches are used up.
-            AllProvidersFailed: no provider could search; it carries the attempts. Overloaded, Closed.
+            AllProvidersFailed: no provider could search; it carries the attempts. Closed.
         """
         if unknown:
             raise unknown_argument(self.search, unknown, SEARCH)
@@ -813,14 +813,10 @@ class Web:
         if self._resources.known_urls is not None:
             await self._resources.known_urls.forget(self._budget)
 
-    async def aclose(self, *, grace_seconds: float = 0.0) -> None:
-        """Close all connections; calls after it raise Closed. Idempotent. A session closes nothing.
-
-        Args:
-            grace_seconds: Seconds to wait first for background refreshes of stale values.
-        """
+    async def aclose(self) -> None:
+        """Close all connections; calls after it raise Closed. Idempotent. A session closes nothing."""
         if not self._is_view:
-            await self._resources.aclose(grace_seconds)
+            await self._resources.aclose()
 
     @property
     def missing_key(self) -> MissingKey | None:
@@ -905,7 +901,6 @@ class Web:
             raise InvalidRequest(
                 "timeout", f"is {seconds!r}", f"Pass seconds, more than 0 and at most {_LONGEST_TIMEOUT}."
             )
-        self._resources.load.admit(seconds)
         return Deadline.after(seconds)
 
 

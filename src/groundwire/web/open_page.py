@@ -30,7 +30,7 @@ from groundwire.reading.sites.reader import SiteReaders
 from groundwire.reading.workers.pool import Workers, view_off_loop
 from groundwire.routing.budget import Reservation
 from groundwire.routing.cache import Cache
-from groundwire.routing.cache_codec import age_fields, identity, lifetime, page_codec, page_key, partition_of
+from groundwire.routing.cache_codec import CacheTtl, age_fields, identity, page_codec, page_key, partition_of
 from groundwire.routing.calls import PageCall
 from groundwire.routing.politeness import Politeness
 from groundwire.safety.files import LocalFile, is_file_url
@@ -242,7 +242,7 @@ class OpenPageFlow:
             return await readers.open(call)
         owned = any(is_owned(reader) for reader in readers.readers)
         visibility = "private" if owned else page_visibility(call.url)
-        partition = partition_of(call.owner, visibility, self.settings.storage.sharing)
+        partition = partition_of(call.owner, visibility)
         settings = self.settings.cache
         names = [identity(reader, self.settings) for reader in readers.readers]
         load = partial(readers.open, call)
@@ -250,7 +250,7 @@ class OpenPageFlow:
             page_key(call.url, names, self._policy_key(), partition=partition),
             load,
             call.deadline,
-            page_codec(lifetime(settings.page_ttl, settings.stale_ttl)),
+            page_codec(CacheTtl(settings.page_ttl, settings.stale_ttl)),
             owner=call.owner,
             refresh=call.cache_mode == "refresh",
             renew=load,

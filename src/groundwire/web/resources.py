@@ -26,7 +26,6 @@ from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.budget import SessionBudget, session_name
 from groundwire.routing.cache import Cache
 from groundwire.routing.daily_quota import DailyLimits, DailyQuota, Limits, limits_of
-from groundwire.routing.load_monitor import LoadMonitor
 from groundwire.routing.router import Router
 from groundwire.safety.guard import Resolver
 from groundwire.safety.secret_scanner import SecretScanner
@@ -225,7 +224,6 @@ class Resources:
         )
         self.tasks: BackgroundTasks = BackgroundTasks()
         self.state: StateWarnings = StateWarnings(self.store, self.archive)
-        self.load: LoadMonitor = LoadMonitor()
         self.scores: Scores = Scores(self.store)
         self._attempt_listener = with_listener(attempt_listener)
         shared = not isinstance(self.store, MemoryStore)
@@ -380,22 +378,17 @@ class Resources:
         self.owned += [router, *setup.providers.values()]
         return router
 
-    async def aclose(self, grace_seconds: float) -> None:
-        """Close everything, once: what a second call did would find the store closed.
-
-        Args:
-            grace_seconds: Seconds to wait first for background refreshes of stale values.
-        """
+    async def aclose(self) -> None:
+        """Close everything, once: what a second call did would find the store closed."""
         self.closed = True
         async with self._closing:
             if not self._all_closed:
-                await self._close(grace_seconds)
+                await self._close()
                 self._all_closed = True
 
-    async def _close(self, grace_seconds: float) -> None:
-        self.load.close()
+    async def _close(self) -> None:
         if self._cache is not None:
-            await self._cache.aclose(grace_seconds=grace_seconds)
+            await self._cache.aclose()
         await self.search_flow.router.aclose()
         await self.tasks.aclose()
         for owned in self.owned:

@@ -11,11 +11,10 @@ from functools import partial
 from groundwire.errors import PermissionDenied
 from groundwire.models import SearchResponse
 from groundwire.providers.base import SearchProvider, is_owned
-from groundwire.routing.cache import Cache, CacheResult, Codec
+from groundwire.routing.cache import Cache, CacheResult, CacheTtl, Codec
 from groundwire.routing.cache_codec import (
     age_fields,
     identity,
-    lifetime,
     partition_of,
     search_codec,
     search_key,
@@ -115,8 +114,7 @@ class SearchFlow:
         self._names = tuple(identity(provider, self.settings) for provider in self.router.providers)
         owned = any(is_owned(provider) for provider in self.router.providers)
         self._visibility = "private" if owned else "public"
-        lives = lifetime(self.settings.cache.search_ttl, self.settings.cache.stale_ttl)
-        self._codec = search_codec(lives)
+        self._codec = search_codec(CacheTtl(self.settings.cache.search_ttl, self.settings.cache.stale_ttl))
 
     def restricted(self, providers: Sequence[SearchProvider]) -> SearchFlow:
         """Return a copy with only some of the providers, in order."""
@@ -164,7 +162,7 @@ class SearchFlow:
         """Return the key of a response in the cache; empty if nothing may be stored."""
         if self.cache is None or call.cache_mode == "bypass":
             return ""
-        partition = partition_of(call.owner, self._visibility, self.settings.storage.sharing)
+        partition = partition_of(call.owner, self._visibility)
         return search_key(call.query, self._names, call.policy, call.strategy, partition=partition)
 
     async def _reserve(self, call: SearchCall, key: str, lookup: Lookup | None) -> None:

@@ -21,7 +21,6 @@ from groundwire.errors import (
     GroundwireError,
     InvalidRequest,
     NativeUnsupported,
-    Overloaded,
     PageError,
     PageNotFound,
     PagePaced,
@@ -221,7 +220,6 @@ _STATUSES: tuple[tuple[type[GroundwireError], int], ...] = (
     (NativeUnsupported, 422),
     (DeadlineExceeded, 504),
     (ConfigurationError, 503),
-    (Overloaded, 503),
     (Closed, 503),
 )
 

@@ -1,9 +1,9 @@
 create table archive_about (version integer not null, bytes integer not null);
 create table archive_items (
     id integer primary key, key text not null, alias text not null, kind text not null, host text not null,
-    url text not null, title text not null, text text not null, asked text not null, published text,
-    seen integer not null, data text not null, day text not null, size integer not null,
-    tenant text not null, session text not null, public integer not null,
+    url text not null, title text not null, asked text not null, published text, seen integer not null,
+    day text not null, size integer not null, tenant text not null, session text not null, public integer not null,
+    text text not null, data text not null,  -- last, as reading what comes after a long text takes long
     place text generated always as (substr(key, instr(key, ' ') + 1)) virtual, unique (key, kind)
 );
 create index archive_by_time on archive_items (seen, id, size, kind);

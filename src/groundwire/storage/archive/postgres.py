@@ -19,7 +19,7 @@ import psycopg
 from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 
-from groundwire.safety.tenancy import OPERATOR, Operator, Owner, Sharing, Viewer
+from groundwire.safety.tenancy import OPERATOR, Operator, Viewer
 from groundwire.storage.archive.base import Broken, Search
 from groundwire.storage.archive.fts import joined
 from groundwire.storage.archive.questions import alternatives, terms
@@ -30,7 +30,6 @@ from groundwire.storage.archive.tables import (
     Candidate,
     Condition,
     filter_condition,
-    matching_lines,
 )
 from groundwire.storage.base import StoreError
 
@@ -72,11 +71,9 @@ class PostgresTables(ArchiveTables[_Db]):
 
     Args:
         url: The database, `postgresql://USER:PASSWORD@HOST/NAME`.
-        sharing: What owners see of one another.
     """
 
-    def __init__(self, url: str, sharing: Sharing) -> None:
-        super().__init__(sharing)
+    def __init__(self, url: str) -> None:
         self._url = url
         self._connections: dict[int, _Db] = {}
         self._weeks: set[int] = set()
@@ -116,18 +113,6 @@ class PostgresTables(ArchiveTables[_Db]):
             self._prune_at = time.monotonic() + _PRUNING
             self._prune(max_bytes, oldest)
         return len(new)
-
-    def suggest(self, words: Sequence[str], owner: Owner, limit: int) -> Sequence[str]:
-        """Return the owner's queries and titles with words; see `ArchiveTables.suggest`."""
-        query = "&".join(f"{_quoted(term)}:*AB" for term in terms(" ".join(words)))
-        sql = (
-            "select i.asked, i.title from (select id, seen from archive_words where words @@ ?::tsquery and tenant = ? "
-            "and session = ? order by seen desc, id desc limit ?) w "
-            "join archive_items i on i.id = w.id and i.seen = w.seen"
-        )
-        with self._transaction(owner) as db:
-            rows = db.execute(_sql(sql), (query, owner.tenant, owner.session, RANKED))
-            return matching_lines(rows, words, limit) if query else []
 
     def close(self) -> None:
         """Disconnect, while no other thread has a call."""
@@ -228,11 +213,9 @@ class PostgresTables(ArchiveTables[_Db]):
 
     @contextmanager
     def _transaction(self, viewer: Viewer, *, writes: bool = False) -> Iterator[_Db]:
-        everything = isinstance(viewer, Operator) or self._sharing == "all"
-        tenant = "" if isinstance(viewer, Operator) else viewer.tenant
         settings = {
-            "groundwire.tenant": tenant,
-            "groundwire.operator": "on" if everything else "off",
+            "groundwire.tenant": "" if isinstance(viewer, Operator) else viewer.tenant,
+            "groundwire.operator": "on" if isinstance(viewer, Operator) else "off",
             "statement_timeout": str(_LONGEST_WRITE if writes else _LONGEST_READ),
             "lock_timeout": str(_LONGEST_WAIT),
             "idle_in_transaction_session_timeout": str(_LONGEST_WRITE),

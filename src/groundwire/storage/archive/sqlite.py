@@ -15,7 +15,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from groundwire.safety.tenancy import Owner, Sharing, Viewer
+from groundwire.safety.tenancy import Viewer
 from groundwire.storage.archive.base import Broken, Search
 from groundwire.storage.archive.fts import quoted
 from groundwire.storage.archive.records import Item
@@ -25,7 +25,6 @@ from groundwire.storage.archive.tables import (
     Candidate,
     Condition,
     filter_condition,
-    matching_lines,
 )
 from groundwire.storage.base import StoreError
 from groundwire.storage.sqlite_db import StoreFile, is_busy, is_damaged, statements, transaction
@@ -54,11 +53,9 @@ class SqliteTables(ArchiveTables[sqlite3.Connection]):
 
     Args:
         path: The file.
-        sharing: What owners see of one another.
     """
 
-    def __init__(self, path: Path, sharing: Sharing) -> None:
-        super().__init__(sharing)
+    def __init__(self, path: Path) -> None:
         self._path = path
         self._file = StoreFile(path, max_wait=_MAX_WAIT)
         self._lock = threading.Lock()
@@ -90,16 +87,6 @@ class SqliteTables(ArchiveTables[sqlite3.Connection]):
             db.execute(f"update archive_about set bytes = bytes + ? + {added} where rowid = 1", (grown, last))
             _prune(db, max_bytes, oldest)
         return stored
-
-    def suggest(self, words: Sequence[str], owner: Owner, limit: int) -> Sequence[str]:
-        """Return the owner's queries and titles with words; see `ArchiveTables.suggest`."""
-        expression = f"{{title asked}} : ({' AND '.join(map(quoted, words))} *)"
-        sql = (
-            "select i.asked, i.title from (select rowid from archive_words where archive_words match ? "
-            "order by rowid desc limit ?) w join archive_items i on i.id = w.rowid where i.tenant = ? and i.session = ?"
-        )
-        with self._query() as db:
-            return matching_lines(db.execute(sql, (expression, RANKED, owner.tenant, owner.session)), words, limit)
 
     def stamps(self, viewer: Viewer) -> Mapping[str, tuple[str, bool]]:
         """Return the stamps of files; see `ArchiveTables.stamps`."""

@@ -26,7 +26,7 @@ from groundwire._version import install_extra
 from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.fair_queue import FairQueue
 from groundwire.models import NO_FILTERS, Filters, SearchResponse
-from groundwire.safety.tenancy import OPERATOR, Owner, Sharing, Viewer
+from groundwire.safety.tenancy import OPERATOR, Owner, Viewer
 from groundwire.safety.urls import parse_url
 from groundwire.settings.user_folders import expand_user, user_folder
 from groundwire.storage.archive.base import Broken, Search, Statistics
@@ -74,14 +74,14 @@ class Archive:
     archive is switched off, busy or closed. A damaged file is renamed to `NAME.corrupt-TIMESTAMP`, once, and a new one
     begun; any other failure is tried again every 30 seconds.
 
-    Every read has a viewer: an `Owner` sees what `sharing` allows, `OPERATOR` everything.
+    Every read has a viewer: an `Owner` sees its own and, without a tenant, what is public of other sessions;
+    `OPERATOR` sees everything.
 
     Args:
         path: The file, which the SQLite store may share; or the URL of a PostgreSQL database.
         max_bytes: About the most that it may take, the index included; what was seen longest ago goes first.
         max_age: Seconds after which something is forgotten.
         clock: The time in seconds since the epoch.
-        sharing: What owners see of one another.
 
     Raises:
         ConfigurationError: the package that PostgreSQL needs is not installed.
@@ -94,7 +94,6 @@ class Archive:
         max_bytes: int = 500_000_000,
         max_age: float = 365 * _DAY,
         clock: Callable[[], float] = time.time,
-        sharing: Sharing = "sessions",
     ) -> None:
         if isinstance(path, str) and find_spec("psycopg") is None:
             raise ConfigurationError(f"The archive needs the package psycopg: {install_extra('postgres')}")
@@ -106,7 +105,6 @@ class Archive:
         self._max_bytes = max_bytes
         self._max_age = max_age
         self._clock = clock
-        self._sharing: Sharing = sharing
         self._tables: ArchiveTables[Any] | None = None
         self._opening = threading.Lock()
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="groundwire-archive", initializer=_yield_to_calls)
@@ -386,11 +384,11 @@ class Archive:
             if self._tables is None and isinstance(self.path, Path):  # what a first search need not wait for
                 from groundwire.storage.archive.sqlite import SqliteTables
 
-                self._tables = SqliteTables(self.path, self._sharing)
+                self._tables = SqliteTables(self.path)
             elif self._tables is None:
                 from groundwire.storage.archive.postgres import PostgresTables
 
-                self._tables = PostgresTables(str(self.path), self._sharing)
+                self._tables = PostgresTables(str(self.path))
             return self._tables
 
     def _mend(self, damage: Broken) -> None:
@@ -427,8 +425,7 @@ def open_archive(settings: Settings) -> Archive | None:
     if not chosen.enabled:
         return None
     path = chosen.url or archive_path(settings)
-    days, sharing = chosen.max_age_days, settings.storage.sharing
-    return Archive(path, max_bytes=chosen.max_bytes, max_age=days * _DAY, sharing=sharing)
+    return Archive(path, max_bytes=chosen.max_bytes, max_age=chosen.max_age_days * _DAY)
 
 
 def open_file_index(settings: Settings) -> Archive | None:
@@ -437,7 +434,7 @@ def open_file_index(settings: Settings) -> Archive | None:
     An entry has its folder in place of a session, so that only a search of this folder sees it.
     """
     path = archive_path(settings)
-    return Archive(path.with_name(f"{path.stem}-files.db"), sharing="none") if settings.archive.enabled else None
+    return Archive(path.with_name(f"{path.stem}-files.db")) if settings.archive.enabled else None
 
 
 def archive_path(settings: Settings) -> Path:

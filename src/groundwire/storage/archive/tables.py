@@ -5,20 +5,21 @@ Which rows a viewer may see, which of them a filter leaves, and which answer.
 
 from __future__ import annotations
 
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import timedelta
-from itertools import chain
+from itertools import chain, islice
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.safety.hostnames import canonical_host
-from groundwire.safety.tenancy import Operator, Owner, Sharing, Viewer
+from groundwire.safety.tenancy import Operator, Owner, Viewer
 from groundwire.storage.archive.base import Search, Statistics
-from groundwire.storage.archive.fts import joined
+from groundwire.storage.archive.fts import dense, joined
 from groundwire.storage.archive.records import ArchiveHit, Item, seen_at
 
 if TYPE_CHECKING:  # its tables take long to load, and are not needed to store
@@ -30,7 +31,6 @@ __all__ = [
     "Candidate",
     "Condition",
     "filter_condition",
-    "matching_lines",
 ]
 
 _Db = TypeVar("_Db")
@@ -69,13 +69,7 @@ class ArchiveTables(ABC, Generic[_Db]):
     """The items of an archive and their full-text index, on one thread at a time.
 
     Every call raises `StoreError` when it failed, and then has changed nothing, or `Broken` when later ones would too.
-
-    Args:
-        sharing: What owners see of one another.
     """
-
-    def __init__(self, sharing: Sharing) -> None:
-        self._sharing = sharing
 
     @abstractmethod
     def put(self, items: Iterable[Item], *, max_bytes: int, oldest: int) -> int:
@@ -96,12 +90,21 @@ class ArchiveTables(ABC, Generic[_Db]):
             return []
         words = question.words if search.any_word else question.required
         with self._reading(viewer) as db:
-            candidates = self._candidates(db, words, visible_parts(viewer, self._sharing), search)
+            candidates = self._candidates(db, words, visible_parts(viewer), search)
             return best_answers(question, candidates, self._loader(db, candidates), search)
 
-    @abstractmethod
     def suggest(self, words: Sequence[str], owner: Owner, limit: int) -> Sequence[str]:
-        """Return the owner's queries and titles with words, the last of which may be a beginning."""
+        """Return queries, then titles, of the owner's newest rows that have words beginning with these."""
+        own = own_rows(owner)
+        sql = f"select i.asked, i.title from archive_items i where {own.sql} order by i.seen desc, i.id desc limit ?"
+        rows = self._select(sql, (*own.values, RANKED), owner)
+        queries = [line for asked, _ in rows for line in asked.split("\n")]
+        lines: dict[str, str] = {}
+        for line in map(joined, (*queries, *(title for _, title in rows))):
+            lines.setdefault(line.lower(), line)
+        starts = [re.escape(word) if dense().match(word) else rf"(?<!\w){re.escape(word)}" for word in words]
+        found = (line for low, line in lines.items() if all(re.search(start, low) for start in starts))
+        return list(islice(found, limit))
 
     def pages_among(self, keys: Sequence[str], viewer: Viewer) -> frozenset[str]:
         """Return which of these have a page that the viewer may see, from what `key_of` returns for their URLs."""
@@ -194,22 +197,18 @@ class ArchiveTables(ABC, Generic[_Db]):
         """Delete items without a trace; return how many."""
 
     def _visible(self, viewer: Viewer) -> Condition:
-        return any_of(visible_parts(viewer, self._sharing))
+        return any_of(visible_parts(viewer))
 
 
-def visible_parts(viewer: Viewer, sharing: Sharing) -> Sequence[Condition]:
+def visible_parts(viewer: Viewer) -> Sequence[Condition]:
     """Return what a viewer may see, in parts that have nothing in common.
 
     A tenant sees what is its own. Sessions without a tenant see what is public by construction of one another, too,
     but what others asked for must not lead them to it.
     """
-    if isinstance(viewer, Operator) or sharing == "all":
+    if isinstance(viewer, Operator):
         return (Condition("1 = 1"),)
-    own = Condition("(i.tenant = ? and i.session = ?)", (viewer.tenant, viewer.session))
-    if sharing == "none" or (viewer.tenant and viewer.session):
-        return (own,)
-    if viewer.tenant or viewer.session:
-        own = Condition("i.key between ? and ?", (f"{viewer.key} ", f"{viewer.key}!"), by_key=True)
+    own = own_rows(viewer)
     if viewer.tenant:
         return (own,)
     others = "(i.tenant = '' and i.session <> ? and i.public = 1)"
@@ -217,6 +216,13 @@ def visible_parts(viewer: Viewer, sharing: Sharing) -> Sequence[Condition]:
         return own, Condition(others, (viewer.session,), by_queries=False)
     others = f"(i.key between 'session:' and 'session;' and {others})"
     return own, Condition(others, ("",), by_queries=False, by_key=True)
+
+
+def own_rows(owner: Owner) -> Condition:
+    """Return the condition of what belongs to an owner."""
+    if bool(owner.tenant) != bool(owner.session):
+        return Condition("i.key between ? and ?", (f"{owner.key} ", f"{owner.key}!"), by_key=True)
+    return Condition("(i.tenant = ? and i.session = ?)", (owner.tenant, owner.session))
 
 
 def any_of(parts: Sequence[Condition]) -> Condition:
@@ -279,19 +285,3 @@ def best_answers(
             if is_answer or question.within(f"{hit.title}\n{hit.snippet}"):
                 hits[candidate.place] = hit
     return list(hits.values())[search.offset :]
-
-
-def matching_lines(rows: Iterable[tuple[str, str]], words: Sequence[str], limit: int) -> Sequence[str]:
-    """Return queries, then titles, that have all words.
-
-    Args:
-        rows: The queries of a row, one per line, and its title.
-        words: The words, in lowercase.
-        limit: How many to return.
-    """
-    pairs = list(rows)
-    queries = [line for text, _ in pairs for line in text.split("\n")]
-    lines: dict[str, str] = {}
-    for line in map(joined, (*queries, *(title for _, title in pairs))):
-        lines.setdefault(line.lower(), line)
-    return [line for low, line in lines.items() if all(word in low for word in words)][:limit]
