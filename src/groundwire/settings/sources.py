@@ -30,7 +30,6 @@ __all__ = [
     "from_other_variables",
     "from_variables",
     "is_left_by_demo",
-    "is_of_a_document",
     "is_open_to_others",
     "keys_file",
     "near_option",
@@ -229,11 +228,6 @@ def from_other_variables(source: Mapping[str, str], origin: str) -> Flat:
     """Return the settings in variables of other programs; every other source of a setting takes precedence."""
     stripped = {name: source.get(name, "").strip() for name in _OTHER_VARIABLES}
     return {_OTHER_VARIABLES[name]: (value, f"{origin} {name}") for name, value in stripped.items() if value}
-
-
-def is_of_a_document(origin: str) -> bool:
-    """Whether a value comes from a host application's variable, whose invalid values are tolerated."""
-    return origin.rpartition(" ")[2] in _DOCUMENT_VARIABLES
 
 
 def from_variables(source: Mapping[str, str], origin: str, warnings: list[str]) -> Flat:

@@ -205,7 +205,7 @@ def would_load(plan: SetupPlan) -> Settings:
     """Return the settings that would be in effect after a plan.
 
     Raises:
-        ConfigurationError: they would be invalid or contradictory; the message names the real file, not a copy.
+        ConfigurationError: they would be invalid; the message names the real file, not a copy.
     """
     with tempfile.TemporaryDirectory(prefix="groundwire-setup-") as name:
         copy = Path(name) / FILE_NAME
