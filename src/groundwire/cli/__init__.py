@@ -48,7 +48,6 @@ _COMMANDS = MappingProxyType(
         "setup": ("setup", "Choose providers, store their keys, and test them."),
         "doctor": ("doctor", "Diagnose this installation."),
         "mcp": ("mcp", "Serve the tools to MCP clients."),
-        "completion": ("completion", "Print a shell completion script."),
         "config": (
             "config",
             "Show and change the settings; without a command, show those that differ from the defaults.",

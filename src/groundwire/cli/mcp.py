@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
 from groundwire.cli.help_pages import Command, Group
-from groundwire.cli.options import one_of, search_with
+from groundwire.cli.options import search_with
 from groundwire.cli.server_commands import server_entry
 from groundwire.cli.terminal_text import (
     ExitCode,
@@ -41,12 +40,6 @@ def _known_client(ctx: click.Context, param: click.Parameter, value: str) -> str
     return value.lower()
 
 
-def _clients(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    from groundwire.mcp_server.client_configs import CLIENTS
-
-    return one_of(CLIENTS)(ctx, param, incomplete)
-
-
 class _ForClient(Command):
     """A command for one client, whose name may stand without --client."""
 
@@ -61,7 +54,6 @@ _client = click.option(
     "-c",
     required=True,
     callback=_known_client,
-    shell_complete=_clients,
     metavar="NAME",
     help="The client to configure; see below.",
 )
