@@ -1,4 +1,4 @@
-"""Each framework's own shape, saved and loaded by the framework, in an environment with it: `shapes.py haystack`."""
+"""Each framework's own tools, and what it saves and loads, in an environment with it: `shapes.py haystack`."""
 
 from __future__ import annotations
 
@@ -105,14 +105,10 @@ def autogen() -> None:
 def llamaindex() -> None:
     from llama_index.core.base.base_retriever import BaseRetriever
     from llama_index.core.readers.base import BasePydanticReader
-    from llama_index.core.tools.tool_spec.base import BaseToolSpec
 
-    from groundwire.integrations.llamaindex import LlamaIndexWebRetriever, WebPageReader, WebToolSpec
+    from groundwire.integrations.llamaindex import LlamaIndexWebRetriever, WebPageReader, web_tools
 
-    spec: Any = WebToolSpec()
-    assert isinstance(spec, BaseToolSpec)
-    search, read = spec.to_tool_list()
-    assert (search.metadata.name, read.metadata.name) == ("web_search", "open_page")
+    search, _ = web_tools()
     assert len(search.call(query=QUERY, limit=2).raw_output.results) == 2
     retriever: Any = LlamaIndexWebRetriever(limit=2)
     assert isinstance(retriever, BaseRetriever)
@@ -130,17 +126,57 @@ def llamaindex() -> None:
 def smolagents() -> None:
     from smolagents import Tool
 
-    from groundwire.integrations.smolagents import SmolagentsOpenPage, SmolagentsWebSearch
+    from groundwire.integrations.smolagents import web_tools
 
-    for made, arguments in (
-        (SmolagentsWebSearch(), {"query": QUERY, "limit": 2}),
-        (SmolagentsOpenPage(), {"url": PAGE}),
-    ):
-        made.save(made.name, make_gradio_app=False)
-        assert "groundwire" in made.to_dict()["requirements"]
-        loaded = Tool.from_code(Path(made.name, "tool.py").read_text())
-        assert (loaded.name, loaded.inputs) == (made.name, made.inputs)
-        assert "Reciprocal rank fusion" in loaded(**arguments)
+    search, page = web_tools()
+    assert isinstance(search, Tool)
+    assert "Reciprocal rank fusion" in search(query=QUERY, limit=2)
+    assert "Reciprocal rank fusion" in page(url=PAGE)
+
+
+def agno() -> None:
+    from agno.tools.function import Function
+
+    from groundwire.integrations.agno import web_tools
+
+    search, page = web_tools()
+    assert isinstance(search, Function)
+    assert "Reciprocal rank fusion" in search.entrypoint(query=QUERY, limit=2)
+    assert "Reciprocal rank fusion" in page.entrypoint(url=PAGE)
+
+
+def dspy() -> None:
+    import dspy
+
+    from groundwire.integrations.dspy import web_tools
+
+    search, page = web_tools()
+    assert isinstance(search, dspy.Tool)
+    assert "Reciprocal rank fusion" in search(query=QUERY, limit=2)
+    assert "Reciprocal rank fusion" in asyncio.run(page.acall(url=PAGE))
+
+
+def google_adk() -> None:
+    from google.adk.tools import BaseTool
+
+    from groundwire.integrations.google_adk import web_tools
+
+    search, page = web_tools()
+    assert isinstance(search, BaseTool)
+    for tool, arguments in ((search, {"query": QUERY, "limit": 2}), (page, {"url": PAGE})):
+        found = asyncio.run(tool.run_async(args=arguments, tool_context=None))
+        assert "Reciprocal rank fusion" in found["result"]
+
+
+def pydantic_ai() -> None:
+    from pydantic_ai import Agent
+    from pydantic_ai.models.test import TestModel
+
+    from groundwire.integrations.pydantic_ai import web_tools
+
+    said = Agent(TestModel(), tools=web_tools()).run_sync("?").output
+    assert "web_search" in said
+    assert "open_page" in said
 
 
 def agent_framework() -> None:
@@ -154,25 +190,6 @@ def agent_framework() -> None:
         assert loaded.parameters() == tool.parameters()
         said = asyncio.run(loaded.invoke(arguments=arguments))
         assert "Reciprocal rank fusion" in "".join(content.text for content in said)
-
-
-def agno() -> None:
-    from agno.agent import Agent
-    from agno.models.openai import OpenAIChat
-    from agno.registry import Registry
-    from agno.tools import Toolkit
-
-    from groundwire.integrations.agno import WebToolkit
-
-    toolkit = WebToolkit()
-    assert isinstance(toolkit, Toolkit)
-    saved = json.loads(json.dumps(Agent(model=OpenAIChat(id="m", api_key="k"), tools=[toolkit]).to_dict()))
-    loaded: Any = Agent.from_dict(saved, registry=Registry(tools=[WebToolkit()]), strict=True)
-    search, page = loaded.tools
-    assert (search.name, page.name) == ("web_search", "open_page")
-    assert "Reciprocal rank fusion" in search.entrypoint(query=QUERY, limit=2)
-    assert "Reciprocal rank fusion" in page.entrypoint(url=PAGE)
-    assert list(WebToolkit(include_tools=["open_page"]).functions) == ["open_page"]
 
 
 def crewai() -> None:
@@ -191,53 +208,6 @@ def crewai() -> None:
         assert TypeAdapter(list[BaseTool]).dump_json([loaded]) == saved
         assert "Reciprocal rank fusion" in loaded.run(**arguments)
         assert "Reciprocal rank fusion" in copy.deepcopy(tool).run(**arguments)
-
-
-def dspy() -> None:
-    import dspy
-
-    from groundwire.integrations.dspy import DspyWebRetriever
-
-    class Program(dspy.Module):  # type: ignore[misc]
-        def __init__(self) -> None:
-            super().__init__()
-            self.retrieve = DspyWebRetriever(k=5)
-
-        def forward(self, question: str) -> Any:
-            return self.retrieve(question)
-
-    program = Program()
-    program.retrieve.k = 2
-    program.save("program.json")
-    loaded = Program()
-    loaded.load("program.json")
-    assert len(loaded(QUERY).passages) == len(program.deepcopy()(QUERY).urls) == 2
-    assert "ank" in asyncio.run(loaded.retrieve.acall(QUERY, k=1)).titles[0]
-    assert isinstance(loaded.retrieve, dspy.Retrieve)
-
-
-def google_adk() -> None:
-    from google.adk.agents.config_agent_utils import from_config
-    from google.adk.tools.base_toolset import BaseToolset
-
-    from groundwire.integrations.google_adk import WebToolset
-
-    Path("agent.yaml").write_text(
-        "agent_class: LlmAgent\nname: a\nmodel: m\ninstruction: i\n"
-        "tools:\n  - name: groundwire.integrations.google_adk.WebToolset\n    args: {tool_filter: [web_search]}\n"
-    )
-    agent: Any = from_config("agent.yaml")
-    (toolset,) = agent.tools
-    assert isinstance(toolset, WebToolset)
-    assert isinstance(toolset, BaseToolset)
-
-    async def use() -> str:
-        (search,) = await toolset.get_tools_with_prefix()
-        found = await search.run_async(args={"query": QUERY, "limit": 2}, tool_context=None)
-        await toolset.close()
-        return str(found["result"])
-
-    assert "Reciprocal rank fusion" in asyncio.run(use())
 
 
 def openai_agents() -> None:
@@ -264,50 +234,18 @@ def openai_agents() -> None:
     assert "no web search" in said
 
 
-def pydantic_ai() -> None:
-    from pydantic_ai import Agent
-    from pydantic_ai.models.test import TestModel
-    from pydantic_ai.toolsets import AbstractToolset
-
-    from groundwire.integrations.pydantic_ai import GroundwireTools, web_toolset
-
-    toolset = web_toolset()
-    assert isinstance(toolset, AbstractToolset)
-    one = toolset.filtered(lambda _, tool: tool.name == "web_search").prefixed("my")
-    model = TestModel()
-    Agent(model, toolsets=[one]).run_sync("?")
-    assert model.last_model_request_parameters is not None
-    assert [tool.name for tool in model.last_model_request_parameters.function_tools] == ["my_web_search"]
-    spec = json.loads(json.dumps({"model": "test", "capabilities": ["GroundwireTools"]}))
-    loaded: Any = Agent.from_spec(spec, custom_capability_types=[GroundwireTools])
-    said = loaded.run_sync("?", model=TestModel()).output
-    assert "web_search" in said
-    assert "open_page" in said
-
-
 def strands() -> None:
     from strands import Agent
     from strands.experimental import config_to_agent
     from strands.models.openai import OpenAIModel
 
-    try:
-        from strands.tools import ToolProvider
-    except ImportError:  # until 1.23
-        from strands.experimental.tools import ToolProvider
-
     from groundwire.integrations import strands as ours
 
     model: Any = OpenAIModel(client_args={"api_key": "k"}, model_id="m")
-    provider = ours.WebToolProvider()
-    assert isinstance(provider, ToolProvider)
-    agent = Agent(model=model, tools=[provider])
-    assert sorted(agent.tool_names) == ["open_page", "web_search"]
-    found: Any = agent.tool.web_search(query=QUERY, limit=2)
-    assert "Reciprocal rank fusion" in found["content"][0]["text"]
-    agent.cleanup()
     config = json.loads(json.dumps({"name": "a", "tools": ["groundwire.integrations.strands:web_search"]}))
     loaded = config_to_agent(config, model=model)
     assert loaded.tool_names == ["web_search"]
+    found: Any
     each = Agent(model=model, tools=[ours.duckduckgo_search, ours.brave_search, ours.tavily_search])
     for name, title in {"duckduckgo": "DuckDuckGo", "brave": "Brave", "tavily": "Tavily"}.items():
         found = getattr(each.tool, f"{name}_search")(query=QUERY, max_results=2)
@@ -322,7 +260,7 @@ def main() -> None:
         globals()[sys.argv[1].replace("-", "_")]()
         os.chdir("/")
     gc.collect()  # tells, too, what was not closed
-    print("saved and loaded")
+    print("it works")
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@
 
     agent = FunctionAgent(tools=web_tools(), llm=llm)
 
-A failure is a tool output with `is_error`; the structured result is its raw output. `WebToolSpec` offers the same tools
-as a tool spec; `LlamaIndexWebRetriever` and `WebPageReader` return results and pages as nodes and documents.
+A failure is a tool output with `is_error`; the structured result is its raw output. `LlamaIndexWebRetriever` and
+`WebPageReader` return results and pages as nodes and documents.
 """
 
 from __future__ import annotations
@@ -24,13 +24,12 @@ from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["LlamaIndexWebRetriever", "WebPageReader", "WebToolSpec", "web_tools"]
+__all__ = ["LlamaIndexWebRetriever", "WebPageReader", "web_tools"]
 
 _types = need("llamaindex", "llama_index.core.tools.types")
 _schema = need("llamaindex", "llama_index.core.schema")
 _BaseReader: Any = need("llamaindex", "llama_index.core.readers.base").BasePydanticReader
 _BaseRetriever: Any = need("llamaindex", "llama_index.core.base.base_retriever").BaseRetriever
-_BaseSpec: Any = need("llamaindex", "llama_index.core.tools.tool_spec.base").BaseToolSpec
 _BaseMetadata: Any = _types.ToolMetadata
 _BaseTool: Any = _types.AsyncBaseTool
 
@@ -85,23 +84,6 @@ class _LlamaIndexTool(_BaseTool):
             raw_output=result,
             is_error=failed(result),
         )
-
-
-class WebToolSpec(_BaseSpec):
-    """The two tools as a tool spec.
-
-    Args:
-        web: See `web_tools`.
-    """
-
-    spec_functions: tuple[str, ...] = ("web_search", "open_page")
-
-    def __init__(self, web: Web | SyncWeb | None = None) -> None:
-        self._tools = {tool.metadata.name: tool for tool in web_tools(web)}
-
-    def to_tool_list(self, spec_functions: Sequence[str] | None = None, **_: Any) -> list[Any]:
-        """Return the tools, or those that are named."""
-        return [self._tools[name] for name in spec_functions or self.spec_functions]
 
 
 class LlamaIndexWebRetriever(_BaseRetriever):
