@@ -54,7 +54,6 @@ _COMMANDS = MappingProxyType(
         ),
         "providers": ("providers", "List providers: ready or not, prices, health."),
         "archive": ("archive", "Search and manage the offline archive of pages and search results."),
-        "record": ("record", "Run a command and record its web requests."),
         "session": ("stats:session", "Show what a session has used, or reset it."),
         "stats": ("stats", "Show success, latency and cost of recent days."),
         "map": ("site:map_", "List the pages of a site."),
