@@ -41,11 +41,10 @@ def haystack() -> None:
 
 
 def langchain() -> None:
-    from langchain_core.document_loaders import BaseLoader
     from langchain_core.load import dumpd, load
     from langchain_core.retrievers import BaseRetriever
 
-    from groundwire.integrations.langchain import LangChainWebRetriever, WebPageLoader, web_retriever
+    from groundwire.integrations.langchain import LangChainWebRetriever, web_retriever
 
     retriever = web_retriever(limit=2)
     assert isinstance(retriever, BaseRetriever)
@@ -55,13 +54,6 @@ def langchain() -> None:
     found = loaded.invoke(QUERY)
     assert [document.metadata["citation_id"] for document in found] == [1, 2]
     assert len(asyncio.run(retriever.ainvoke(QUERY))) == 2
-    loader: Any = WebPageLoader([PAGE], max_length=500)
-    assert isinstance(loader, BaseLoader)
-    (document,) = loader.load()
-    assert document.metadata["source"] == PAGE
-    (again,) = asyncio.run(loader.aload())
-    assert again.page_content == document.page_content
-    assert WebPageLoader("http://169.254.169.254/", continue_on_failure=True).load() == []
 
 
 def anthropic() -> None:
@@ -104,9 +96,8 @@ def autogen() -> None:
 
 def llamaindex() -> None:
     from llama_index.core.base.base_retriever import BaseRetriever
-    from llama_index.core.readers.base import BasePydanticReader
 
-    from groundwire.integrations.llamaindex import LlamaIndexWebRetriever, WebPageReader, web_tools
+    from groundwire.integrations.llamaindex import LlamaIndexWebRetriever, web_tools
 
     search, _ = web_tools()
     assert len(search.call(query=QUERY, limit=2).raw_output.results) == 2
@@ -114,13 +105,6 @@ def llamaindex() -> None:
     assert isinstance(retriever, BaseRetriever)
     assert [node.metadata["citation_id"] for node in retriever.retrieve(QUERY)] == [1, 2]
     assert len(asyncio.run(retriever.aretrieve(QUERY))) == 2
-    reader: Any = WebPageReader(max_length=500)
-    assert isinstance(reader, BasePydanticReader)
-    loaded: Any = WebPageReader.from_dict(json.loads(reader.to_json()))
-    assert loaded.max_length == 500
-    (document,) = loaded.load_data([PAGE])
-    assert document.metadata["url"] == PAGE
-    assert asyncio.run(reader.aload_data([PAGE]))[0].text == document.text
 
 
 def smolagents() -> None:
