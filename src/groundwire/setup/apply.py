@@ -1,4 +1,4 @@
-"""The catalog of installed providers, and setting one up: keys and settings file are written together, or neither.
+"""The catalog of installed providers, and setting one up: the keys are stored, then the settings file is written.
 
 Putting settings into the text of a `groundwire.toml`; comments, order and everything else in it stay.
 """
@@ -9,11 +9,9 @@ import inspect
 import os
 import re
 import tempfile
-from collections.abc import Callable, Container, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -23,7 +21,7 @@ import tomlkit
 from pydantic import SecretStr
 from tomlkit.exceptions import TOMLKitError
 
-from groundwire.errors import ConfigurationError, GroundwireError
+from groundwire.errors import ConfigurationError
 from groundwire.providers.base import Capabilities, Prices, ProviderClass, load_prices
 from groundwire.providers.registry import provider_classes
 from groundwire.settings import Settings, load
@@ -176,7 +174,7 @@ class SetupPlan:
 def commit(plan: SetupPlan, now: datetime) -> Path | None:
     """Store the keys, then replace the settings file; return the backup of the old file, if any.
 
-    When anything fails or the user breaks it off, the keys are as they were before.
+    The settings file stays as it is if a key cannot be stored.
 
     Args:
         plan: What is to be written.
@@ -185,20 +183,10 @@ def commit(plan: SetupPlan, now: datetime) -> Path | None:
     Raises:
         ConfigurationError: something cannot be written.
     """
-    keeper = plan.keeper
-    undo: list[Callable[[], None]] = []
-    try:
-        if keeper is not None:
-            for variable, key in plan.keys.items():
-                old = keeper.get(variable)
-                undo.append(partial(keeper.forget, variable) if old is None else partial(keeper.keep, variable, old))
-                keeper.keep(variable, key.get_secret_value())
-        return replace(plan.path, plan.after, now) if plan.before != plan.after else None
-    except BaseException:
-        for step in reversed(undo):
-            with suppress(GroundwireError):
-                step()
-        raise
+    if plan.keeper is not None:
+        for variable, key in plan.keys.items():
+            plan.keeper.keep(variable, key.get_secret_value())
+    return replace(plan.path, plan.after, now) if plan.before != plan.after else None
 
 
 def would_load(plan: SetupPlan) -> Settings:
