@@ -244,11 +244,12 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
 def _table(document: Any, section: str) -> Any:
     """Return a table, created if missing; `providers.NAME` needs quotes if the name contains dots."""
     table = document
-    for name in section.split(".", 1) if section.startswith("providers.") else section.split("."):
+    *above, last = section.split(".", 1) if section.startswith("providers.") else section.split(".")
+    for name in (*above, last):
         if name not in table:
             if table is document and document.as_string().strip() and not document.as_string().endswith("\n\n"):
                 document.add(tomlkit.nl())
-            table[name] = tomlkit.table(is_super_table=True) if name == "providers" else tomlkit.table()
+            table[name] = tomlkit.table(is_super_table=name in above or None)
         table = table[name]
         if not isinstance(table, Mapping):
             raise ConfigurationError(
