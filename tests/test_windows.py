@@ -12,12 +12,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from groundwire.cassette import count_exchanges
 from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
 from world import World
 
@@ -120,9 +121,10 @@ def test_the_command_line_in_a_pipe_of_another_encoding(windows: Windows) -> Non
 
 @pytest.mark.req("B47")
 def test_files_are_locked_and_replaced(windows: Windows) -> None:
-    command = (sys.executable, "-m", "groundwire", "read", windows.page, "--output", "pages")
-    code, out, errors = windows.groundwire("record", "some.jsonl", "--", *command)
-    assert (code, out, errors.splitlines()[-1]) == (0, "", "Recorded 2 exchanges in some.jsonl.")
+    windows = replace(windows, environment={**windows.environment, "GROUNDWIRE_RECORD": "some.jsonl"})
+    code, out, errors = windows.groundwire("read", windows.page, "--output", "pages")
+    assert (code, out) == (0, ""), errors
+    assert count_exchanges(windows.folder / "some.jsonl") == 2
     assert SIGNS in next((windows.folder / "pages").rglob("*.md")).read_text("utf-8")
 
 

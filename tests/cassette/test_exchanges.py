@@ -276,7 +276,7 @@ class TestUnknownRequests:
         for error, address in ((call, f"GET {service.url}/search?q=another"), (fetch, "https://nowhere.example/page")):
             assert f"is not in the cassette {path} with this request" in str(error.value)
             assert address in str(error.value)
-            assert "Record it again: groundwire record FILE -- COMMAND" in str(error.value)
+            assert "Record it again, with GROUNDWIRE_RECORD=FILE" in str(error.value)
         assert offline.tried == []
         assert cassette.missing == (f"GET {service.url}/search?q=another", "GET https://nowhere.example/page")
 

@@ -169,7 +169,7 @@ class TestReading:
 
     def test_what_is_no_cassette(self, tmp_path: Path) -> None:
         path = tmp_path / "x.jsonl"
-        with pytest.raises(ConfigurationError, match=r"There is no cassette .*Record it first: groundwire record"):
+        with pytest.raises(ConfigurationError, match=r"There is no cassette .*Record it first: run the program with"):
             Cassette.replay(path)
         for text in ("", "[]", "{}", "a page"):
             path.write_text(text)

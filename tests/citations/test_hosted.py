@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from groundwire import Settings, Web
+from groundwire import Settings
 from groundwire.citations import marked, render_answer
 from groundwire.citations.verify import verify_answer
 from groundwire.hosted.answers import HostedAnswer, HostedCitation, HostedSource
@@ -63,26 +63,3 @@ def test_what_was_only_found_comes_last_and_the_apis_quotations_count_as_seen() 
     assert finding.verdict == "contradicted"
     rendered = render_answer(said.text, said.sources, "plain")
     assert rendered.used == (1,)
-
-
-@pytest.mark.req("B7")
-async def test_a_hosted_answer_is_checked_against_the_pages_themselves(settings: Make) -> None:
-    async with Web(settings()) as web:
-        found = await web.search("reciprocal rank fusion", limit=1)
-        page = await web.open_page(found.results[0].url)
-        true = next(line for line in page.content.splitlines() if len(line) > 60 and line[0].isalpha())
-        true = true.split(". ")[0].rstrip(".") + "."
-        text = f"{true} Frogs fell on the palace in Vienna."
-        answer = HostedAnswer(
-            api="x",
-            text=text,
-            citations=(
-                citation(found.results[0].url, position=len(true)),
-                citation(found.results[0].url, position=len(text)),
-                citation("http://127.0.0.1:1/", position=len(text)),
-            ),
-        )
-        report = await web.verify_hosted(answer)
-        mine = await web.sources()
-    assert [finding.verdict for finding in report.findings] == ["supported", "not_opened"]
-    assert [source.number for source in mine] == [1]

@@ -134,19 +134,6 @@ def test_the_list_of_providers(clinic: Terminal) -> None:
     assert "brave: use search 1, state ready" in _STYLE.sub("", narrow)
 
 
-@pytest.mark.req("B17", "Y7")
-def test_the_list_of_providers_as_json(clinic: Terminal) -> None:
-    done = clinic.here("providers", "--json", TAVILY_API_KEY="wrong-key")
-    rows = {row["name"]: row for row in json.loads(done.stdout)}
-    assert done.exit_code == 0
-    assert rows["brave"]["variables"] == ["BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY"]
-    assert (rows["brave"]["key_from"], rows["brave"]["usd_per_1000"]) == ("environment", 5.0)
-    assert "domains" in rows["brave"]["filters"]
-    assert rows["brave"]["free"]
-    assert rows["brave"]["key_page"].startswith("https://")
-    assert (SECRET in done.stdout, "wrong-key" in done.stdout) == (False, False)
-
-
 @pytest.mark.req("B17")
 def test_a_keyring_that_answers_nobody_holds_nothing_up(clinic: Terminal) -> None:
     done = clinic.run(

@@ -244,7 +244,6 @@ def test_a_file_where_another_folder_should_be_is_named(terminal: Terminal) -> N
     file.write_text("mine")
     for command in (
         ["config", "set", "search.limit", "3"],
-        ["record", f"{file}/x", "--", "true"],
         ["export", "extension", f"{file}/x"],
     ):
         done = terminal.run(*command)

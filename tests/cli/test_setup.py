@@ -57,19 +57,8 @@ def left(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
 
 
-@pytest.fixture
-def opened(clean: Terminal) -> Path:
-    """What the user's browser was asked to open."""
-    log = Path(clean.home, "opened.txt")
-    script = clean.home / "browser"
-    script.write_text(f'#!/bin/sh\necho "$1" >> {log}\n')
-    script.chmod(0o755)
-    clean.variables["BROWSER"] = f"{script} %s"
-    return log
-
-
 @pytest.mark.req("Y8", "Y7")
-def test_a_person_sets_up_a_provider(clean: Terminal, file: Path, keys: Path, opened: Path) -> None:
+def test_a_person_sets_up_a_provider(clean: Terminal, file: Path, keys: Path) -> None:
     clean.python = sys.executable  # one dialog with nothing instead of the real thing
     file.parent.mkdir(parents=True)
     file.write_text('# mine\n[search]\nlimit = 7  # seven\n\n[policy]\nblocked_domains = ["example.com"]\n')
@@ -85,8 +74,6 @@ def test_a_person_sets_up_a_provider(clean: Terminal, file: Path, keys: Path, op
     assert " 1  local " in child.before  # what is in use comes first
     child.sendline("")
     child.expect("https://api-dashboard.search.brave.com/app/keys")
-    child.expect("Open that page")
-    child.sendline("y")
     child.expect("BRAVE_API_KEY .*: ")
     child.waitnoecho()
     child.sendline("wrong-key")
@@ -120,7 +107,6 @@ def test_a_person_sets_up_a_provider(clean: Terminal, file: Path, keys: Path, op
     assert f"BRAVE_API_KEY={SECRET}\n" in keys.read_text()
     (copy,) = file.parent.glob("groundwire.toml.*.bak")
     assert "providers" not in copy.read_text()
-    assert opened.read_text().split() == ["https://api-dashboard.search.brave.com/app/keys"]
     found = clean.run("search", "reciprocal rank fusion", "--limit", "1")
     assert (found.returncode, clean.world.service("brave").requests[-1].headers["X-Subscription-Token"]) == (0, SECRET)
 
@@ -129,7 +115,7 @@ def test_a_person_sets_up_a_provider(clean: Terminal, file: Path, keys: Path, op
 def test_running_it_again_shows_what_is_there_and_changes_nothing(clean: Terminal, file: Path, keys: Path) -> None:
     file.parent.mkdir(parents=True)
     file.write_text('[search]\nproviders = ["brave"]\n')
-    first = speak(clean, "-p", "brave", "--keep", "file", "--no-browser")
+    first = speak(clean, "-p", "brave", "--keep", "file")
     assert answered(first, ("BRAVE_API_KEY .*: ", SECRET), ("Write this", "y")) == 0
     before = file.read_bytes(), keys.read_bytes(), left(file.parent)
     child = speak(clean)
@@ -159,7 +145,7 @@ def test_control_c_leaves_nothing_half_written(moment: str, clean: Terminal, fil
         ("Write this", ""),
     ]
     clean.python = sys.executable  # the terminal that controls it sends the signal
-    child = speak(clean, "--no-browser")
+    child = speak(clean)
     for question, answer in answers:
         child.expect(question)
         if question == moment:
@@ -175,7 +161,7 @@ def test_control_c_leaves_nothing_half_written(moment: str, clean: Terminal, fil
 
 
 def test_an_empty_key_leaves_the_provider_out(clean: Terminal, file: Path) -> None:
-    child = speak(clean, "--no-browser")
+    child = speak(clean)
     for question, answer in (
         ("Search with", "brave wikipedia"),
         ("Read pages with", ""),
@@ -191,7 +177,7 @@ def test_an_empty_key_leaves_the_provider_out(clean: Terminal, file: Path) -> No
 
 
 def test_saying_no_writes_nothing(clean: Terminal, file: Path) -> None:
-    child = speak(clean, "-p", "wikipedia", "--no-browser")
+    child = speak(clean, "-p", "wikipedia")
     child.expect("Write this")
     child.sendline("n")
     child.expect("Nothing was written")
@@ -233,7 +219,7 @@ VERDICTS = {
 def test_what_the_service_says_is_told_apart(name: str, clean: Terminal, file: Path) -> None:
     fault, answer = VERDICTS[name]
     clean.world.service("brave").fail(fault, times=None)
-    child = speak(clean, "-p", "brave", "--keep", "file", "--no-browser")
+    child = speak(clean, "-p", "brave", "--keep", "file")
     code = answered(child, ("BRAVE_API_KEY .*: ", SECRET), answer, *([("Write this", "y")] if name == "quota" else []))
     assert (code, file.exists()) == ((0, True) if name == "quota" else (2, False))
 
@@ -247,7 +233,7 @@ def test_a_stronger_place_is_named(clean: Terminal, file: Path) -> None:
 
 
 def test_a_stronger_key_is_named(clean: Terminal) -> None:
-    child = speak(clean, "-p", "brave", "--keep", "file", "--no-browser", BRAVE_API_KEY="another-key")
+    child = speak(clean, "-p", "brave", "--keep", "file", BRAVE_API_KEY="another-key")
     for question, answer in (("Keep it", "n"), ("BRAVE_API_KEY .*: ", SECRET), ("Write this", "y")):
         child.expect(question)
         child.sendline(answer)

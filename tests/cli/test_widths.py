@@ -62,7 +62,6 @@ OUTPUTS = {
     "extension": ["export", "extension", "{home}/extension"],
     "skill": ["export", "skill", "{home}/skills"],
     "keys": ["keys", "list"],
-    "record": ["record", "{home}/cassette", "--", "true"],
 }
 ERRORS = {
     "no such command": ["serch"],
@@ -81,7 +80,6 @@ ERRORS = {
     "no terminal": ["setup"],
     "no model": ["ask", "What?", "--base-url", "http://127.0.0.1:9/v1", "--model", "a-model"],
     "no client": ["mcp", "install", "a-client-nobody-knows"],
-    "no program": ["record", "{home}/cassette", "--", "a-program-nobody-has"],
     "no extra words": ["keys", "revoke", "a-key-nobody-made"],
 }
 

@@ -1,4 +1,4 @@
-"""Tools in each framework's own shape, saved and loaded by the framework; no connection is left open."""
+"""Tools in each framework's own shape, used, saved, and loaded by the framework; no connection is left open."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def test_what_is_tested_is_newer_than_the_oldest_version(extra: str, python_with
 
 
 @with_framework(*EXTRAS)
-def test_the_framework_saves_and_loads_it(framework: Framework, world: World, tmp_path: Path) -> None:
-    save_and_load(framework.extra, framework.python, world, tmp_path)
+def test_the_framework_uses_saves_and_loads_it(framework: Framework, world: World, tmp_path: Path) -> None:
+    use_save_and_load(framework.extra, framework.python, world, tmp_path)
 
 
 @pytest.mark.req("B31")
@@ -47,10 +47,10 @@ def test_the_framework_saves_and_loads_it(framework: Framework, world: World, tm
 def test_the_oldest_version_that_an_extra_allows_does_it_too(
     extra: str, world: World, python_with: Callable[..., Path], tmp_path: Path
 ) -> None:
-    save_and_load(extra, python_with(extra, ALSO.get(extra, ()), oldest=True), world, tmp_path)
+    use_save_and_load(extra, python_with(extra, ALSO.get(extra, ()), oldest=True), world, tmp_path)
 
 
-def save_and_load(extra: str, python: Path, world: World, folder: Path) -> None:
+def use_save_and_load(extra: str, python: Path, world: World, folder: Path) -> None:
     """Run the framework's part of `shapes.py`."""
     variables = {
         "PATH": os.environ["PATH"],
@@ -74,5 +74,5 @@ def save_and_load(extra: str, python: Path, world: World, folder: Path) -> None:
         check=False,
         timeout=500,
     )
-    assert (done.returncode, done.stdout) == (0, "saved and loaded\n"), done.stderr[-3_000:]
+    assert (done.returncode, done.stdout) == (0, "it works\n"), done.stderr[-3_000:]
     assert "Unclosed" not in done.stderr

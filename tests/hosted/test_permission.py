@@ -50,20 +50,18 @@ def rules(**values: Any) -> PermissionSettings:
         ({"deny": "*(b.org)", "allow": "*"}, "web_search", {"query": "x"}, "allow"),
         ({"confirm": "open_page(a.org)", "allow": "open_page"}, "open_page", {"url": "https://a.org/"}, "confirm"),
         ({"deny": "open_page", "confirm": "*", "allow": "*"}, "open_page", {"url": "https://a.org/"}, "deny"),
-        ({"allow": "web_search@research"}, "web_search", {"query": "x"}, "allow"),
-        ({"allow": "web_search@other"}, "web_search", {"query": "x"}, "confirm"),
         ({"default": "deny"}, "web_search", {"query": "x"}, "deny"),
         ({"default": "allow"}, "web_search", {"query": "x"}, "allow"),
     ],
 )
 def test_what_rules_say(given: dict[str, str], tool: str, arguments: dict[str, Any], decision: str) -> None:
-    permission = Permission(rules(**given), session="research")
+    permission = Permission(rules(**given))
     assert permission.decide(tool, arguments)[0] == decision
 
 
 @pytest.mark.req("K5")
 @pytest.mark.parametrize(
-    "rule", ["open page", "open_page()", "open_page(a b)", "(a.org)", "x(https://a.org/)", "a.b", "@s"]
+    "rule", ["open page", "open_page()", "open_page(a b)", "(a.org)", "x(https://a.org/)", "a.b", "web_search@s"]
 )
 def test_a_rule_that_is_none_is_named(rule: str) -> None:
     with pytest.raises(ValueError, match=r"is not a rule|names no domain"):
@@ -71,8 +69,8 @@ def test_a_rule_that_is_none_is_named(rule: str) -> None:
 
 
 def test_rules_from_the_environment() -> None:
-    settings = load(environment={"GROUNDWIRE_PERMISSION_ALLOW": "web_search, open_page(python.org)@r"})
-    assert settings.permission.allow == ("web_search", "open_page(python.org)@r")
+    settings = load(environment={"GROUNDWIRE_PERMISSION_ALLOW": "web_search, open_page(python.org)"})
+    assert settings.permission.allow == ("web_search", "open_page(python.org)")
     with pytest.raises(ValueError, match=r"permission\.deny: .*is not a rule"):
         load(environment={"GROUNDWIRE_PERMISSION_DENY": "open page"})
 
@@ -110,11 +108,11 @@ async def test_somebody_is_asked(
         return ask(request)
 
     async with Web(settings()) as web:
-        search, _ = guarded_tools(web, Permission(ask=wait if waits else ask, session="s"))
+        search, _ = guarded_tools(web, Permission(ask=wait if waits else ask))
         result = await search.call(query="rank fusion", allowed_domains=["a.org"])
     assert (result.status == "success") == allowed
     (request,) = heard
-    assert (request.tool, request.domains, request.session) == ("web_search", ("a.org",), "s")
+    assert (request.tool, request.domains) == ("web_search", ("a.org",))
     assert request.arguments["query"] == "rank fusion"
     assert "confirm" in request.reason
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from groundwire.cli import group
 from groundwire.errors import ConfigurationError
-from groundwire.mcp_server.client_configs import CLIENTS, Host, has_comments, install, uninstall, without_comments
+from groundwire.mcp_server.client_configs import CLIENTS, Host, has_comments, install, without_comments
 
 COMMAND = ("/opt/tools/groundwire", "mcp")
 ROOT = Path(__file__).resolve().parents[2]
@@ -35,7 +35,7 @@ def servers_in(name: str, text: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", CLIENTS)
-def test_in_and_out_again(name: str) -> None:
+def test_an_entry_is_added_and_updated(name: str) -> None:
     client = CLIENTS[name]
     change = install(client, "", COMMAND)
     entry = servers_in(name, change.after)["groundwire"]
@@ -44,8 +44,6 @@ def test_in_and_out_again(name: str) -> None:
     assert install(client, change.after, COMMAND).after == change.after
     moved = install(client, change.after, ("/elsewhere/groundwire", "mcp")).after
     assert servers_in(name, moved)["groundwire"] == client.entry(("/elsewhere/groundwire", "mcp"))
-    assert "groundwire" not in servers_in(name, uninstall(client, moved).after)
-    assert uninstall(client, "").after == ""
 
 
 @pytest.mark.parametrize(
@@ -100,7 +98,6 @@ def test_what_else_is_there_stays() -> None:
     assert whole["theme"] == "dark"
     assert whole["mcpServers"]["other"] == {"command": "x", "env": {"A": "ö"}}
     assert '\n    "theme"' in change.after
-    assert json.loads(uninstall(CLIENTS["cursor"], change.after).after) == json.loads(text)
 
 
 def test_what_a_user_added_to_the_entry_stays() -> None:
@@ -122,7 +119,11 @@ def test_toml_keeps_comments_and_order() -> None:
         "timeout": 5,
         "env": {"KEY": "v"},
     }
-    assert uninstall(CLIENTS["codex"], after).after.strip() == before.strip()
+    inline = install(
+        CLIENTS["codex"], 'mcp_servers = {groundwire = {command = "x", env = {A = "b"}}} # mine\n', COMMAND
+    )
+    assert servers_in("codex", inline.after)["groundwire"]["env"] == {"A": "b"}
+    assert "# mine" in inline.after
 
 
 def test_entries_are_as_each_client_reads_them() -> None:
@@ -162,8 +163,6 @@ def test_yaml_keeps_comments_order_and_what_a_user_added() -> None:
     moved = install(goose, added, ("/elsewhere/groundwire", "mcp")).after
     entry = yaml.safe_load(moved)["extensions"]["groundwire"]
     assert entry == {**goose.entry(("/elsewhere/groundwire", "mcp")), "envs": {"BRAVE_API_KEY": "k"}}
-    assert uninstall(goose, after).after == YAML
-    assert uninstall(goose, YAML).after == YAML
     for empty in ("extensions:\n", "extensions: {}\n", "extensions:", "GOOSE_MODE: auto"):
         assert set(yaml.safe_load(install(goose, empty, COMMAND).after)["extensions"]) == {"groundwire"}
 
@@ -178,7 +177,6 @@ def test_yaml_keeps_comments_order_and_what_a_user_added() -> None:
         ("cursor", '{"mcpServers": []}'),
         ("codex", "= 1"),
         ("codex", "mcp_servers = 1"),
-        ("codex", 'mcp_servers = {groundwire = {command = "x"}}'),
     ],
 )
 def test_what_cannot_be_understood_is_left_alone(name: str, text: str) -> None:
@@ -231,8 +229,6 @@ class TestCommand:
         assert path.stat().st_mode & 0o777 == 0o640
         again = self.run("install", "--client", "cursor")
         assert "already up to date" in again.stderr
-        assert self.run("uninstall", "--client", "cursor", "--yes").exit_code == 0
-        assert servers_in("cursor", path.read_text()) == {}
 
     def test_comments_are_lost_only_when_that_is_wanted(self, tmp_path: Path) -> None:
         path = tmp_path / ".vscode" / "mcp.json"

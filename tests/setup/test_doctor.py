@@ -155,10 +155,6 @@ async def test_a_file_with_keys_that_others_may_read(look: Look, machine: Callab
     kept.chmod(0o600)
     report = await look({"BRAVE_API_KEY": ""})
     assert (named(report), named(report, "note")) == ([], [])
-    dotenv = machine().folder / ".env"
-    dotenv.write_text(f"BRAVE_API_KEY={SECRET}\n")
-    dotenv.chmod(0o644)
-    assert named(await look(), "note") == ["keys-file-open"]
 
 
 async def test_a_file_with_keys_that_cannot_be_read(look: Look, machine: Callable[..., Machine]) -> None:

@@ -237,7 +237,7 @@ def load(path: Path) -> list[Exchange]:
         data = path.read_bytes()
     except FileNotFoundError as error:
         raise ConfigurationError(
-            f"There is no cassette {path}. Record it first: groundwire record {path} -- COMMAND."
+            f"There is no cassette {path}. Record it first: run the program with GROUNDWIRE_RECORD={path}."
         ) from error
     except OSError as error:
         raise ConfigurationError(f"The cassette {path} cannot be read: {os_reason(error, path)}.") from error

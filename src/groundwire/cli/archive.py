@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import click
 
@@ -20,15 +20,12 @@ from groundwire.cli.terminal_text import (
     clean,
     confirmed,
     day,
-    exit_code,
-    say_error,
     shown_url,
     warn,
     write,
     write_hit,
-    write_json,
 )
-from groundwire.errors import ConfigurationError, GroundwireError, counted
+from groundwire.errors import ConfigurationError, counted
 from groundwire.models import MAX_LIMIT, Query
 from groundwire.safety.tenancy import OPERATOR
 from groundwire.settings import load
@@ -42,23 +39,8 @@ _logger = logging.getLogger(__name__)
 
 _OFF = "The archive is disabled: set archive.enabled = true."
 _DAY = click.DateTime(["%Y-%m-%d"])
-_JSON = click.option("--json", "as_json", is_flag=True, help="Print one line of JSON and nothing else.")
 
 _T = TypeVar("_T")
-
-
-class _Command(Command):
-    """A command with the right exit code; with `--json`, its failures are JSON too."""
-
-    def invoke(self, ctx: click.Context) -> Any:
-        try:
-            return super().invoke(ctx)
-        except GroundwireError as error:
-            if ctx.params.get("as_json"):
-                write_json({"error": str(error)})
-            else:
-                say_error(error.summary)
-            sys.exit(exit_code(error))
 
 
 @click.group(cls=Group)
@@ -66,7 +48,7 @@ def archive() -> None:
     """Search and manage the offline archive of pages and search results."""
 
 
-@archive.command(cls=_Command, short_help="Search archived pages and results.")
+@archive.command(cls=Command, short_help="Search archived pages and results.")
 @click.argument("query", nargs=-1, required=True)
 @click.option(
     "-n",
@@ -77,62 +59,44 @@ def archive() -> None:
     metavar="N",
     help=f"Maximum results, 1 to {MAX_LIMIT}.",
 )
-@_JSON
-def search(query: tuple[str, ...], limit: int, as_json: bool) -> None:
+def search(query: tuple[str, ...], limit: int) -> None:
     """Search archived pages and results for QUERY.
 
     To filter by day or domain: groundwire search QUERY --provider archive, which finds only what one passage answers.
     """
     wanted = Query(text=storable(" ".join(query)), limit=limit)
     hits = _run(lambda store: store.search(wanted.text, viewer=OPERATOR, limit=wanted.limit))
-    if as_json:
-        write_json({"query": wanted.text, "results": list(map(_plain, hits))})
-    else:
-        _print(hits)
-        if not hits:
-            write(clean(f"No archived pages or results match: {wanted.text}"), err=True)
+    _print(hits)
+    if not hits:
+        write(clean(f"No archived pages or results match: {wanted.text}"), err=True)
     sys.exit(ExitCode.OK if hits else ExitCode.NOTHING)
 
 
-@archive.command("list", cls=_Command)
+@archive.command("list", cls=Command)
 @click.option("-n", "--limit", type=click.IntRange(1, 10_000), default=20, show_default=True, help="Maximum entries.")
 @click.option("--offset", type=click.IntRange(0, 2**31), default=0, help="Skip the N newest entries.")
-@_JSON
-def list_(limit: int, offset: int, as_json: bool) -> None:
+def list_(limit: int, offset: int) -> None:
     """List archived pages and results, newest first."""
 
     async def look(store: Archive) -> tuple[Sequence[ArchiveHit], Statistics]:
         return await store.list(limit, offset, viewer=OPERATOR), await store.statistics(viewer=OPERATOR)
 
     hits, totals = _run(look)
-    if as_json:
-        facts = {
-            "pages": totals.pages,
-            "results": totals.results,
-            "bytes": totals.size,
-            "oldest": _moment(totals.oldest),
-            "newest": _moment(totals.newest),
-        }
-        write_json({"entries": list(map(_plain, hits)), "statistics": facts})
-    else:
-        for row in hits:
-            when = click.style(f"{row.seen:%Y-%m-%d %H:%M}  {row.kind:<6}", dim=True)
-            write(f"{when}  {shown_url(row.url)}{row.title and '  '}{clean(row.title)}", hang=26)
-        size = f"about {totals.size / 1_000_000:.1f} MB"
-        write(f"{counted(totals.pages, 'page')}, {counted(totals.results, 'result')}, {size}", err=True, dim=True)
+    for row in hits:
+        when = click.style(f"{row.seen:%Y-%m-%d %H:%M}  {row.kind:<6}", dim=True)
+        write(f"{when}  {shown_url(row.url)}{row.title and '  '}{clean(row.title)}", hang=26)
+    size = f"about {totals.size / 1_000_000:.1f} MB"
+    write(f"{counted(totals.pages, 'page')}, {counted(totals.results, 'result')}, {size}", err=True, dim=True)
     sys.exit(ExitCode.OK if hits else ExitCode.NOTHING)
 
 
-@archive.command(cls=_Command, short_help="Delete pages and results.")
+@archive.command(cls=Command, short_help="Delete pages and results.")
 @click.argument("url", required=False)
 @click.option("-d", "--domain", metavar="NAME", help="This domain and its subdomains.")
 @click.option("--before", type=_DAY, metavar="DAY", help="Entries seen before this day, such as 2026-01-31 (UTC).")
 @click.option("--all", "everything", is_flag=True, help="All entries; asks first.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
-@_JSON
-def forget(
-    url: str | None, domain: str | None, before: datetime | None, everything: bool, yes: bool, as_json: bool
-) -> None:
+def forget(url: str | None, domain: str | None, before: datetime | None, everything: bool, yes: bool) -> None:
     """Delete the entries of URL, or those that one option selects."""
     if sum((url is not None, domain is not None, before is not None, everything)) != 1:
         raise click.UsageError("Specify what to delete: a URL, --domain, --before or --all.")
@@ -143,10 +107,7 @@ def forget(
         sys.exit(ExitCode.WRONG_USE)
     day = before.date() if before else None
     count = _run(lambda store: store.forget(url=url, domain=domain, before=day, everything=everything))
-    if as_json:
-        write_json({"forgotten": count})
-    else:
-        write(f"Forgot {counted(count, 'entry', 'entries')}.")
+    write(f"Forgot {counted(count, 'entry', 'entries')}.")
     sys.exit(ExitCode.OK if count else ExitCode.NOTHING)
 
 
@@ -184,11 +145,3 @@ def _print(hits: Sequence[ArchiveHit]) -> None:
         how = "read" if row.kind == "page" else "seen"
         published = f"published {day(row.published)} · " if row.published else ""
         write_hit(number, row.title or row.url, row.url, row.snippet, f"{published}{how} {row.seen:%Y-%m-%d}")
-
-
-def _plain(row: ArchiveHit) -> Mapping[str, Any]:
-    return row._asdict() | {"seen": _moment(row.seen)}
-
-
-def _moment(moment: datetime | None) -> str | None:
-    return None if moment is None else moment.isoformat(timespec="seconds")

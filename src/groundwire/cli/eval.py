@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, cast, get_args
 import click
 
 from groundwire.cli.call_runner import ToolCommand, each, run, stop_progress
-from groundwire.cli.options import providers_that_search, timeout
+from groundwire.cli.options import timeout
 from groundwire.cli.terminal_text import ExitCode, is_quiet, table, warn, write, write_json
 from groundwire.models import MAX_LIMIT, Strategy
 from groundwire.web import Web
@@ -42,7 +42,6 @@ Example:
     "--providers",
     multiple=True,
     metavar="NAME,...",
-    shell_complete=providers_that_search,
     help="Providers to call, in order; repeatable, one row each. By default the setting search.providers.",
 )
 @click.option(

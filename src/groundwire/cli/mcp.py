@@ -7,13 +7,11 @@ import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import CompletionItem
 
 from groundwire.cli.help_pages import Command, Group
-from groundwire.cli.options import one_of, search_with
+from groundwire.cli.options import search_with
 from groundwire.cli.server_commands import server_entry
 from groundwire.cli.terminal_text import (
     ExitCode,
@@ -26,10 +24,7 @@ from groundwire.cli.terminal_text import (
 )
 from groundwire.errors import ConfigurationError
 
-if TYPE_CHECKING:
-    from groundwire.mcp_server.client_configs import Change, Client
-
-__all__ = ["export", "install", "mcp", "uninstall"]
+__all__ = ["export", "install", "mcp"]
 
 
 def _known_client(ctx: click.Context, param: click.Parameter, value: str) -> str:
@@ -41,12 +36,6 @@ def _known_client(ctx: click.Context, param: click.Parameter, value: str) -> str
     return value.lower()
 
 
-def _clients(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    from groundwire.mcp_server.client_configs import CLIENTS
-
-    return one_of(CLIENTS)(ctx, param, incomplete)
-
-
 class _ForClient(Command):
     """A command for one client, whose name may stand without --client."""
 
@@ -54,19 +43,6 @@ class _ForClient(Command):
         if args and not args[0].startswith("-"):
             args = ["--client", *args]
         return super().parse_args(ctx, args)
-
-
-_client = click.option(
-    "--client",
-    "-c",
-    required=True,
-    callback=_known_client,
-    shell_complete=_clients,
-    metavar="NAME",
-    help="The client to configure; see below.",
-)
-_print = click.option("--print", "only_print", is_flag=True, help="Show the change without making it.")
-_yes = click.option("--yes", "-y", is_flag=True, help="Do not ask, even if comments would be lost.")
 
 
 _CLIENT_NAMES = """
@@ -79,39 +55,30 @@ lm-studio, opencode, roo, squidbot, vscode, vscode-project, windsurf, zed."""
     cls=_ForClient,
     epilog=_CLIENT_NAMES,
 )
-@_client
-@_print
-@_yes
+@click.option(
+    "--client",
+    "-c",
+    required=True,
+    callback=_known_client,
+    metavar="NAME",
+    help="The client to configure; see below.",
+)
+@click.option("--print", "only_print", is_flag=True, help="Show the change without making it.")
+@click.option("--yes", "-y", is_flag=True, help="Do not ask, even if comments would be lost.")
 def install(client: str, only_print: bool, yes: bool) -> None:
     """Add the server to a client's configuration.
 
     The change is shown before it is made, and the old file is backed up.
     """
-    from groundwire.mcp_server.client_configs import install as change
-    from groundwire.mcp_server.stdio import check_sdk
-
-    check_sdk()
-    _apply(client, lambda config, text: change(config, text, _command()), only_print=only_print, yes=yes)
-
-
-@click.command(cls=_ForClient)
-@_client
-@_print
-@_yes
-def uninstall(client: str, only_print: bool, yes: bool) -> None:
-    """Remove the server from a client's configuration."""
-    from groundwire.mcp_server.client_configs import uninstall as change
-
-    _apply(client, change, only_print=only_print, yes=yes)
-
-
-def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool, yes: bool) -> None:
     from groundwire.mcp_server.client_configs import CLIENTS, Host
+    from groundwire.mcp_server.client_configs import install as changed
+    from groundwire.mcp_server.stdio import check_sdk
     from groundwire.settings.user_folders import read, replace
 
-    client = CLIENTS[name]
-    path = client.file(Host.here())
-    change = make(client, read(path))
+    check_sdk()
+    config = CLIENTS[client]
+    path = config.file(Host.here())
+    change = changed(config, read(path), _command())
     if change.before == change.after:
         _say(f"{path} is already up to date; nothing was changed.")
         return
@@ -122,12 +89,12 @@ def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool
         return
     if not yes and change.loses_comments:
         raise ConfigurationError("Nothing was changed. Pass --yes to drop the comments; a backup is saved.")
-    if not yes and not confirmed(f"Change the configuration of {client.title}?"):
+    if not yes and not confirmed(f"Change the configuration of {config.title}?"):
         _say("Nothing was changed.")
         sys.exit(ExitCode.WRONG_USE)
     copy = replace(path, change.after, datetime.now())  # noqa: DTZ005  # a name for the user, in the user's time
     backup_note = f" The previous version is saved as {copy}." if copy else ""
-    _say(f"{path} was changed.{backup_note} Restart {client.title.partition(',')[0]} to use it.")
+    _say(f"{path} was changed.{backup_note} Restart {config.title.partition(',')[0]} to use it.")
 
 
 def _command() -> tuple[str, ...]:
@@ -202,7 +169,6 @@ def _say(text: str) -> None:
 
 
 mcp.add_command(install)
-mcp.add_command(uninstall)
 
 
 @click.group(cls=Group)

@@ -1,21 +1,17 @@
-"""The options that several commands share, and the completion of values that are validated elsewhere."""
+"""The options that several commands share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
-from click.shell_completion import CompletionItem
 
-from groundwire.errors import ConfigurationError
 from groundwire.settings import ReadSettings, SearchSettings
 
 __all__ = [
     "READ",
     "SEARCH",
-    "one_of",
-    "providers_that_search",
     "read_with",
     "search_with",
     "timeout",
@@ -29,29 +25,6 @@ SEARCH = SearchSettings.model_construct()
 """The defaults of a search."""
 READ = ReadSettings.model_construct()
 """The defaults of reading."""
-
-Complete = Callable[[click.Context, click.Parameter, str], "list[CompletionItem[str]]"]
-"""A click callback: returns the words that can complete the given prefix."""
-
-
-def one_of(words: Iterable[str]) -> Complete:
-    """Return a callback that completes with those of `words` that start with the value."""
-    choices = tuple(words)
-
-    def complete(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-        return [CompletionItem(word) for word in choices if word.startswith(incomplete)]
-
-    return complete
-
-
-def providers_that_search(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """Complete with the installed search providers."""
-    return _providers(incomplete, search=True)
-
-
-def providers_that_read(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem[str]]:
-    """Complete with the installed read providers."""
-    return _providers(incomplete, search=False)
 
 
 def _without_numbers(ctx: click.Context, param: click.Parameter, value: tuple[str, ...]) -> tuple[str, ...]:
@@ -89,7 +62,6 @@ def search_with(command: _Command) -> _Command:
         "providers",
         multiple=True,
         metavar="NAME",
-        shell_complete=providers_that_search,
         callback=_without_numbers,
         help="Search with this provider; repeatable, in order of preference. By default the setting search.providers.",
     )(command)
@@ -103,23 +75,6 @@ def read_with(command: _Command) -> _Command:
         "readers",
         multiple=True,
         metavar="NAME",
-        shell_complete=providers_that_read,
         help="Use this reader; repeatable, in order of preference. By default the setting read.providers "
         f"({', '.join(READ.providers)}).",
     )(command)
-
-
-def _providers(incomplete: str, *, search: bool) -> list[CompletionItem[str]]:
-    from groundwire.providers.registry import provider_class, provider_names  # local: every command loads this module
-
-    items = []
-    for name in provider_names():
-        if not name.startswith(incomplete):
-            continue
-        try:
-            able = provider_class(name).capabilities
-        except ConfigurationError:  # a broken third-party provider: reported when it is used
-            continue
-        if able.search if search else able.read:
-            items.append(CompletionItem(name))
-    return items

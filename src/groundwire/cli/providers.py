@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING
 import click
 
 from groundwire.cli.help_pages import Command
-from groundwire.cli.options import with_json
 from groundwire.cli.stats import card_of
 from groundwire.cli.terminal_text import (
     clean,
     table,
     warn,
     write,
-    write_json,
 )
-from groundwire.providers.base import Capabilities
 from groundwire.settings import Settings, load
 from groundwire.setup import ProviderStatus, provider_statuses
 from groundwire.storage import StoreError, open_store
@@ -32,21 +29,17 @@ _DAYS = 7
 
 
 @click.command(cls=Command)
-@with_json
-def providers(as_json: bool) -> None:
+def providers() -> None:
     """List the providers: whether they are in use and ready, their prices, and their recent health.
 
     Those in use come first, in order of use. Health covers the last 7 days, from the store.
-    Keys are not shown, only where they come from. With --json, all that is known of each.
+    Keys are not shown, only where they come from.
     """
     settings = load()
     rows = asyncio.run(provider_statuses(settings))
     scores = asyncio.run(_scores(settings))
-    if as_json:
-        write_json([_as_dict(row, scores) for row in rows], indent=1)
-    else:
-        _print(rows, scores)
-        warn(*settings.warnings)
+    _print(rows, scores)
+    warn(*settings.warnings)
 
 
 async def _scores(settings: Settings) -> Mapping[tuple[str, str], ProviderScore]:
@@ -96,49 +89,3 @@ def _health(row: ProviderStatus, scores: Mapping[tuple[str, str], ProviderScore]
     return ", ".join(
         f"{score.success_rate:.0%} of {score.attempts:,}" for score in role_scores if score.success_rate is not None
     )
-
-
-def _filters(able: Capabilities) -> list[str]:
-    possible = {
-        "time": able.time_ranges,
-        "dates": able.dates,
-        "domains": able.domains != "none",
-        "language": able.language,
-        "region": able.region,
-        "safe search": able.safesearch,
-        "pages": able.pages,
-    }
-    return [name for name, is_possible in possible.items() if is_possible]
-
-
-def _as_dict(row: ProviderStatus, scores: Mapping[tuple[str, str], ProviderScore]) -> dict[str, object]:
-    offer, able = row.offer, row.offer.capabilities
-    health = {
-        role: {"attempts": score.attempts, "success_rate": score.success_rate, "p95_ms": score.p95_ms}
-        for role in ("search", "read")
-        if (score := scores.get((row.name, role))) is not None
-    }
-    return {
-        "name": row.name,
-        "summary": offer.summary,
-        "searches": able.search,
-        "reads": able.read,
-        "search_place": row.search_place,
-        "read_place": row.read_place,
-        "state": row.state,
-        "reason": row.reason,
-        "key_needed": offer.key_needed,
-        "key_from": row.key_from,
-        "variables": list(offer.variables),
-        "key_page": offer.key_page,
-        "usd_per_1000": round(1_000 * (row.call_usd or offer.call_usd), 4),
-        "prices": dict(offer.prices.units),
-        "prices_as_of": offer.prices.as_of,
-        "prices_note": row.price_note,
-        "free": offer.prices.free,
-        "open_host": offer.open_host,
-        "terms": offer.terms,
-        "filters": _filters(able),
-        "max_results": able.max_results if able.search else None,
-        "health": health,
-    }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 import click
 
 from groundwire.cli.call_runner import ToolCommand, each, print_json, run, show_progress, words_or_input
-from groundwire.cli.options import SEARCH, one_of, search_with, timeout, with_refresh
+from groundwire.cli.options import SEARCH, search_with, timeout, with_refresh
 from groundwire.cli.terminal_text import (
     ExitCode,
     clean,
@@ -75,7 +75,6 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
     "--time-range",
     default="all",
     metavar=f"[{'|'.join(_TIME_RANGES)}]",
-    shell_complete=one_of(_TIME_RANGES),
     help="Maximum age of results.",
 )
 @click.option("--after", "published_after", metavar="DAY", help="Published on or after this day, such as 2026-01-31.")
@@ -111,7 +110,6 @@ def _failed(query: str, error: GroundwireError) -> ToolResult:
 @click.option(
     "--safesearch",
     metavar=f"[{'|'.join(get_args(SafeSearch))}]",  # not a choice: the words of other search tools are taken, too
-    shell_complete=one_of(get_args(SafeSearch)),
     help=f"How strictly to filter explicit results. By default the setting search.safesearch ({SEARCH.safesearch}).",
 )
 @click.option(

@@ -50,12 +50,10 @@ _NO_TERMINAL = (
 @click.option("--provider", "-p", "providers", multiple=True, metavar="NAME", help="Set up this provider only.")
 @click.option("--keep", type=click.Choice(["keyring", "file"]), help="Where to store keys.")
 @click.option("--project", is_flag=True, help=f"Write ./{FILE_NAME} instead of the user settings.")
-@click.option("--no-browser", is_flag=True, help="Only print sign-up URLs.")
 def setup(
     providers: tuple[str, ...],
     keep: str | None,
     project: bool,
-    no_browser: bool,
 ) -> None:
     """Choose providers, enter their keys, and test them.
 
@@ -72,7 +70,7 @@ def setup(
         raise ConfigurationError(_NO_TERMINAL)
     searchers, readers = _with_named(settings, rows, named) if named else _choose(settings, rows)
     chosen = [rows[name] for name in named or dict.fromkeys((*searchers, *readers))]
-    dialog = Dialog(settings, browser=not no_browser)
+    dialog = Dialog(settings)
     left_out = [row.name for row in chosen if not dialog.take(row)]
     searchers, readers = (tuple(name for name in names if name not in left_out) for names in (searchers, readers))
     if not searchers or len(left_out) == len(chosen):

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import sys
-import webbrowser
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -71,8 +68,6 @@ class Dialog:
 
     settings: Settings
     """The settings in effect."""
-    browser: bool
-    """Whether to offer to open pages."""
     values: dict[str, Any] = field(default_factory=dict)
     """Settings to write, by dotted key."""
     keys: dict[str, SecretStr] = field(default_factory=dict)
@@ -106,12 +101,10 @@ class Dialog:
             return is_used
 
     def _introduce(self, offer: Offer) -> None:
-        """Describe a provider and where to get a key, and offer to open that page."""
+        """Describe a provider and where to get a key."""
         write(clean(f"  {offer.name}: {offer.summary}."), bold=True)
         if offer.key_page:
             write(f"Get a key at {offer.key_page}")
-            if self.browser and _has_window() and click.confirm("Open that page in your browser?", default=True):
-                webbrowser.open(offer.key_page)
 
     def _try(self, row: ProviderStatus, options: Mapping[str, Any], key: SecretStr | None) -> Verification:
         settings = self.settings
@@ -123,12 +116,6 @@ class Dialog:
                 settings = settings.with_key(variable, SecretStr("") if number else key)
         with progress(f"Asking {row.name}"):
             return asyncio.run(without_waiting(lambda: verify(row.name, settings)))
-
-
-def _has_window() -> bool:
-    """Return whether a web page would open in a window; a browser in this terminal would interfere."""
-    windows = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
-    return sys.platform in {"darwin", "win32"} or any(os.environ.get(name) for name in windows)
 
 
 def _key(row: ProviderStatus) -> SecretStr | None:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from groundwire.deadline import Deadline
 from groundwire.doctor.context import Check, CheckOutput, Examination, Machine
-from groundwire.doctor.files import check_files, check_settings, load_settings
+from groundwire.doctor.files import check_settings, load_settings
 from groundwire.doctor.network import check_clock, check_network, explained
 from groundwire.doctor.python_env import check_extras, check_keyring, check_python
 from groundwire.doctor.report import CheckResult, DoctorFinding, DoctorReport, Fault, Severity, State
@@ -108,7 +108,6 @@ def _call_finding(row: ProviderStatus, call: Verification) -> DoctorFinding:
 CHECKS = (
     Check("python", "Python", check_python),
     Check("settings", "Settings", check_settings),
-    Check("files", "Files with keys", check_files),
     Check("keyring", "Keyring", check_keyring),
     Check("store", "Store", check_store, needs=("settings",)),
     Check("archive", "Archive", check_archive, needs=("settings",)),

@@ -5,8 +5,7 @@
 
     agent = Agent(model=model, tools=web_tools())
 
-A failure is reported in the text of the result. `WebToolkit()` is the same as a toolkit: a saved agent finds its
-functions again in a `Registry` that has it.
+A failure is reported in the text of the result.
 """
 
 from __future__ import annotations
@@ -18,28 +17,14 @@ from groundwire.integrations.tool_runner import Runner, runners, text_of
 from groundwire.sync import SyncWeb
 from groundwire.tools.permissions import Permission
 
-__all__ = ["WebToolkit", "web_tools"]
+__all__ = ["web_tools"]
 
 _function = need("agno", "agno.tools.function")
-_Toolkit: Any = need("agno", "agno.tools").Toolkit
 
 
 def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return `web_search` and `open_page` as functions; see `groundwire.integrations.tool_runner.runners`."""
     return [_tool(runner) for runner in runners(web, permission)]
-
-
-class WebToolkit(_Toolkit):
-    """`web_search` and `open_page` as a toolkit.
-
-    Args:
-        web: See `web_tools`.
-        permission: See `web_tools`.
-        options: Passed to Agno's `Toolkit`, such as `include_tools`.
-    """
-
-    def __init__(self, web: SyncWeb | None = None, *, permission: Permission | None = None, **options: Any) -> None:
-        super().__init__(name="groundwire", tools=web_tools(web, permission=permission), **options)
 
 
 def _tool(runner: Runner) -> Any:

@@ -6,7 +6,6 @@
     agent = dspy.ReAct("question -> answer", tools=web_tools())
 
 The framework shows the model the text of an exception, so a failure is reported in the text of the result.
-`DspyWebRetriever(k=5)` is a retriever for modules, and is saved and loaded with them.
 """
 
 from __future__ import annotations
@@ -17,15 +16,14 @@ from typing import Any, TypeVar
 from pydantic import PrivateAttr
 
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, failed, runner_named, runners, text_of
+from groundwire.integrations.tool_runner import Runner, runners, text_of
 from groundwire.sync import SyncWeb
 from groundwire.tools.permissions import Permission
 
-__all__ = ["DspyWebRetriever", "web_tools"]
+__all__ = ["web_tools"]
 
 _dspy = need("dspy", "dspy")
 _Base: Any = _dspy.Tool
-_Retrieve: Any = _dspy.Retrieve
 _F = TypeVar("_F", bound=Callable[..., Any])
 _traced: Callable[[_F], _F] = need("dspy", "dspy.utils.callback").with_callbacks  # DSPy's callbacks observe the call
 
@@ -59,47 +57,3 @@ class _DspyTool(_Base):
     async def acall(self, **arguments: Any) -> str:
         """Call it without blocking the event loop."""
         return text_of(await self._runner.acall(arguments))
-
-
-class DspyWebRetriever(_Retrieve):
-    """Retrieves passages from the web; `Prediction.passages` are the snippets, with their `urls` and `titles`.
-
-    Args:
-        k: The number of passages.
-        web: Does the searching; by default, and after copying or loading, one with the current settings.
-    """
-
-    def __init__(self, k: int = 3, web: SyncWeb | None = None) -> None:
-        super().__init__(k=k)
-        self._runner = runners(web)[0] if web is not None else None
-
-    def forward(self, query: str, k: int | None = None, **_: Any) -> Any:
-        """Return the passages found.
-
-        Raises:
-            RuntimeError: the search failed.
-        """
-        self._runner = self._runner or runner_named("web_search")
-        return _found(self._runner.call({"query": query, "limit": k or self.k}))
-
-    async def acall(self, query: str, k: int | None = None, **_: Any) -> Any:
-        """Return the passages found, without blocking the event loop."""
-        self._runner = self._runner or runner_named("web_search")
-        return _found(await self._runner.acall({"query": query, "limit": k or self.k}))
-
-    def dump_state(self, json_mode: bool = True) -> dict[str, Any]:
-        """Return the serialized state."""
-        return {"k": self.k}
-
-    def __reduce__(self) -> Any:
-        return DspyWebRetriever, (self.k,)
-
-
-def _found(result: Any) -> Any:
-    if failed(result):
-        raise RuntimeError(result.error)
-    return _dspy.Prediction(
-        passages=[row.snippet for row in result.results],
-        urls=[row.url for row in result.results],
-        titles=[row.title for row in result.results],
-    )

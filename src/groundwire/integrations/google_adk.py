@@ -5,8 +5,7 @@
 
     agent = Agent(name="researcher", model="gemini-3.8-flash", tools=web_tools())
 
-A result is an object with `result`, a failure one with `error`. In an agent's YAML the tools are
-`- name: groundwire.integrations.google_adk.WebToolset`.
+A result is an object with `result`, a failure one with `error`.
 """
 
 from __future__ import annotations
@@ -19,45 +18,15 @@ from groundwire.sync import SyncWeb
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["WebToolset", "web_tools"]
+__all__ = ["web_tools"]
 
 _Base: Any = need("google-adk", "google.adk.tools").BaseTool
-_Toolset: Any = need("google-adk", "google.adk.tools.base_toolset").BaseToolset
 _types = need("google-adk", "google.genai.types")
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
     return [_AdkTool(runner) for runner in runners(web, permission)]
-
-
-class WebToolset(_Toolset):
-    """`web_search` and `open_page` as a toolset.
-
-    Args:
-        web: See `web_tools`.
-        permission: See `web_tools`.
-        options: Passed to ADK's `BaseToolset`, such as `tool_filter`; an agent's YAML gives them as `args`.
-    """
-
-    def __init__(
-        self, web: Web | SyncWeb | None = None, *, permission: Permission | None = None, **options: Any
-    ) -> None:
-        super().__init__(**options)
-        self._tools = web_tools(web, permission=permission)
-
-    async def get_tools(self, readonly_context: Any = None) -> list[Any]:
-        """Return the tools that pass the filter."""
-        return [tool for tool in self._tools if self._is_tool_selected(tool, readonly_context)]
-
-    async def close(self) -> None:
-        """Release the tools and close what they hold, except a web given by the caller."""
-        self._tools = []
-
-    @classmethod
-    def from_config(cls, config: Any, config_abs_path: str) -> Any:
-        """Create the toolset from an agent's YAML."""
-        return cls(**config.model_dump())
 
 
 class _AdkTool(_Base):

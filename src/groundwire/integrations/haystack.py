@@ -5,23 +5,23 @@
 
     agent = Agent(chat_generator=generator, tools=web_tools())
 
-A failure is reported in the text of the result. `WebSearch` and `WebPageFetcher` are components for a pipeline without
-a model. Saved tools and components use the current settings where they are loaded; allow that there with
+A failure is reported in the text of the result. `WebSearch` is a component for a pipeline without a model. Saved
+tools and components use the current settings where they are loaded; allow that there with
 `allow_deserialization_module("groundwire.*")`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, TypeVar
 
 from groundwire.integrations.framework_versions import need
 from groundwire.integrations.tool_runner import Runner, failed, runner_named, runners, text_of
 from groundwire.sync import SyncWeb
-from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult
+from groundwire.tools import ToolResult, WebSearchToolResult
 from groundwire.tools.permissions import Permission
 
-__all__ = ["HaystackWebTool", "WebPageFetcher", "WebSearch", "web_tools"]
+__all__ = ["HaystackWebTool", "WebSearch", "web_tools"]
 
 _tools = need("haystack", "haystack.tools")
 _haystack = need("haystack", "haystack")
@@ -29,7 +29,6 @@ _component: Any = _haystack.component
 _Document: Any = _haystack.Document
 _Base: Any = _tools.Tool
 _Method = TypeVar("_Method", bound=Callable[..., object])
-_returns_documents: Callable[[_Method], _Method] = _component.output_types(documents=list[_Document])
 _returns_links: Callable[[_Method], _Method] = _component.output_types(documents=list[_Document], links=list[str])
 
 
@@ -114,59 +113,6 @@ class WebSearch:
 
     def _arguments(self, query: str) -> dict[str, Any]:
         return {"query": query, "limit": self.top_k, "allowed_domains": self.allowed_domains}
-
-
-@_component
-class WebPageFetcher:
-    """A component that takes URLs and returns a Markdown document for each page that could be read.
-
-    Args:
-        max_length: Maximum characters of a page; by default the setting `read.max_length`.
-        raise_on_failure: Whether an unreadable page ends the pipeline; otherwise it is skipped.
-        web: Does the reading; by default a `SyncWeb` with the current settings. It is not serialized.
-    """
-
-    def __init__(
-        self, max_length: int | None = None, raise_on_failure: bool = True, web: SyncWeb | None = None
-    ) -> None:
-        self.max_length = max_length
-        self.raise_on_failure = raise_on_failure
-        _, self._runner = runners(web)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the serialized form."""
-        saved: dict[str, Any] = _haystack.default_to_dict(
-            self, max_length=self.max_length, raise_on_failure=self.raise_on_failure
-        )
-        return saved
-
-    @_returns_documents
-    def run(self, urls: list[str]) -> dict[str, Any]:
-        """Read pages.
-
-        Args:
-            urls: The URLs.
-
-        Raises:
-            RuntimeError: a page could not be read, and `raise_on_failure` is set.
-        """
-        return self._pages([self._runner.call({"url": url, "max_length": self.max_length}) for url in urls])
-
-    @_returns_documents
-    async def run_async(self, urls: list[str]) -> dict[str, Any]:
-        """Read pages; see `run`."""
-        return self._pages([await self._runner.acall({"url": url, "max_length": self.max_length}) for url in urls])
-
-    def _pages(self, results: Sequence[ToolResult]) -> dict[str, Any]:
-        documents = []
-        for page in results:
-            if failed(page) or not isinstance(page, OpenPageToolResult):
-                if self.raise_on_failure:
-                    raise RuntimeError(text_of(page))
-                continue
-            meta = {"url": page.final_url or page.url, "title": page.title, "truncated": page.truncated}
-            documents.append(_Document(content=page.content, meta=meta))
-        return {"documents": documents}
 
 
 def _found(result: ToolResult) -> dict[str, Any]:

@@ -10,7 +10,6 @@ A failure is a tool message with the status `error`; the structured result is th
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Sequence
 from typing import Any
 
 from pydantic import PrivateAttr
@@ -18,16 +17,15 @@ from pydantic import PrivateAttr
 from groundwire.integrations.framework_versions import need
 from groundwire.integrations.tool_runner import Runner, failed, runners, text_of
 from groundwire.sync import SyncWeb
-from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult
+from groundwire.tools import ToolResult, WebSearchToolResult
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["LangChainWebRetriever", "WebPageLoader", "web_retriever", "web_tools"]
+__all__ = ["LangChainWebRetriever", "web_retriever", "web_tools"]
 
 _tools = need("langchain", "langchain_core.tools")
 _documents = need("langchain", "langchain_core.documents")
 _BaseRetriever: Any = need("langchain", "langchain_core.retrievers").BaseRetriever
-_BaseLoader: Any = need("langchain", "langchain_core.document_loaders").BaseLoader
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
@@ -77,48 +75,6 @@ class LangChainWebRetriever(_BaseRetriever):
             self._runner, _ = runners()
         runner: Runner = self._runner
         return runner
-
-
-class WebPageLoader(_BaseLoader):
-    """A document loader: a Markdown document for each page.
-
-    Args:
-        urls: The URLs, or one.
-        web: See `web_tools`.
-        max_length: Maximum characters of a page; by default the setting `read.max_length`.
-        continue_on_failure: Whether to skip a page that cannot be read; otherwise it raises a `ToolException`.
-    """
-
-    def __init__(
-        self,
-        urls: str | Sequence[str],
-        web: Web | SyncWeb | None = None,
-        *,
-        max_length: int | None = None,
-        continue_on_failure: bool = False,
-    ) -> None:
-        self._calls = [{"url": url, "max_length": max_length} for url in ([urls] if isinstance(urls, str) else urls)]
-        self._continue = continue_on_failure
-        _, self._runner = runners(web)
-
-    def lazy_load(self) -> Iterator[Any]:
-        """Yield the pages as documents, one at a time."""
-        for arguments in self._calls:
-            yield from self._page(self._runner.call(arguments))
-
-    async def alazy_load(self) -> AsyncIterator[Any]:
-        """Yield the pages as documents, one at a time."""
-        for arguments in self._calls:
-            for document in self._page(await self._runner.acall(arguments)):
-                yield document
-
-    def _page(self, page: ToolResult) -> Iterator[Any]:
-        if failed(page) or not isinstance(page, OpenPageToolResult):
-            if not self._continue:
-                raise _tools.ToolException(text_of(page))
-            return
-        metadata = {"source": page.final_url or page.url, "title": page.title, "truncated": page.truncated}
-        yield _documents.Document(page_content=page.content, metadata=metadata)
 
 
 def _found(result: ToolResult) -> list[Any]:

@@ -5,32 +5,27 @@
 
     agent = FunctionAgent(tools=web_tools(), llm=llm)
 
-A failure is a tool output with `is_error`; the structured result is its raw output. `WebToolSpec` offers the same tools
-as a tool spec; `LlamaIndexWebRetriever` and `WebPageReader` return results and pages as nodes and documents.
+A failure is a tool output with `is_error`; the structured result is its raw output. `LlamaIndexWebRetriever` returns
+results as nodes.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
 from typing import Any
-
-from pydantic import PrivateAttr
 
 from groundwire.integrations.framework_versions import need
 from groundwire.integrations.tool_runner import Runner, failed, runners, text_of
 from groundwire.sync import SyncWeb
-from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult
+from groundwire.tools import ToolResult, WebSearchToolResult
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["LlamaIndexWebRetriever", "WebPageReader", "WebToolSpec", "web_tools"]
+__all__ = ["LlamaIndexWebRetriever", "web_tools"]
 
 _types = need("llamaindex", "llama_index.core.tools.types")
 _schema = need("llamaindex", "llama_index.core.schema")
-_BaseReader: Any = need("llamaindex", "llama_index.core.readers.base").BasePydanticReader
 _BaseRetriever: Any = need("llamaindex", "llama_index.core.base.base_retriever").BaseRetriever
-_BaseSpec: Any = need("llamaindex", "llama_index.core.tools.tool_spec.base").BaseToolSpec
 _BaseMetadata: Any = _types.ToolMetadata
 _BaseTool: Any = _types.AsyncBaseTool
 
@@ -87,23 +82,6 @@ class _LlamaIndexTool(_BaseTool):
         )
 
 
-class WebToolSpec(_BaseSpec):
-    """The two tools as a tool spec.
-
-    Args:
-        web: See `web_tools`.
-    """
-
-    spec_functions: tuple[str, ...] = ("web_search", "open_page")
-
-    def __init__(self, web: Web | SyncWeb | None = None) -> None:
-        self._tools = {tool.metadata.name: tool for tool in web_tools(web)}
-
-    def to_tool_list(self, spec_functions: Sequence[str] | None = None, **_: Any) -> list[Any]:
-        """Return the tools, or those that are named."""
-        return [self._tools[name] for name in spec_functions or self.spec_functions]
-
-
 class LlamaIndexWebRetriever(_BaseRetriever):
     """A retriever: a node for each search result. It raises a `RuntimeError` if the search fails.
 
@@ -134,43 +112,3 @@ class LlamaIndexWebRetriever(_BaseRetriever):
             )
             for row in result.results
         ]
-
-
-class WebPageReader(_BaseReader):
-    """A reader: a Markdown document for each page. It raises a `RuntimeError` if a page cannot be read.
-
-    `to_dict` and `from_dict` save and load it; a loaded one uses the current settings.
-    """
-
-    is_remote: bool = True
-    max_length: int | None = None
-    """Maximum characters of a page; by default the setting `read.max_length`."""
-
-    _runner: Any = PrivateAttr(default=None)
-
-    @classmethod
-    def class_name(cls) -> str:
-        """Return its name in serialized data."""
-        return "GroundwireWebPageReader"
-
-    def lazy_load_data(self, urls: Sequence[str], **_: Any) -> Iterator[Any]:
-        """Yield the pages as documents, one at a time."""
-        for url in urls:
-            yield _document(self._pages().call({"url": url, "max_length": self.max_length}))
-
-    async def aload_data(self, urls: Sequence[str], **_: Any) -> list[Any]:
-        """Return the pages as documents."""
-        return [_document(await self._pages().acall({"url": url, "max_length": self.max_length})) for url in urls]
-
-    def _pages(self) -> Runner:
-        if self._runner is None:
-            _, self._runner = runners()
-        runner: Runner = self._runner
-        return runner
-
-
-def _document(page: ToolResult) -> Any:
-    if failed(page) or not isinstance(page, OpenPageToolResult):
-        raise RuntimeError(text_of(page))
-    metadata = {"url": page.final_url or page.url, "title": page.title, "truncated": page.truncated}
-    return _schema.Document(text=page.content, metadata=metadata)

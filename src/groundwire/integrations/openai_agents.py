@@ -6,7 +6,7 @@
     agent = Agent(name="researcher", tools=web_tools())
 
 The SDK passes a result through `str()` and hides the text of an exception, so every result is text, and a failure is
-reported in it. `hosted_web_tools("gpt-6.1-sol")` combines the model's hosted search with the local `open_page`.
+reported in it.
 """
 
 from __future__ import annotations
@@ -15,16 +15,14 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
-from groundwire.hosted import prepare
 from groundwire.integrations.framework_versions import need
 from groundwire.integrations.tool_runner import Runner, runners, text_of
 from groundwire.json_text import json_or_none
-from groundwire.settings import load
 from groundwire.sync import SyncWeb
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["function_tool", "hosted_web_tools", "web_tools"]
+__all__ = ["function_tool", "web_tools"]
 
 _agents = need("openai-agents", "agents")
 
@@ -32,30 +30,6 @@ _agents = need("openai-agents", "agents")
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return `web_search` and `open_page` as function tools; see `groundwire.integrations.tool_runner.runners`."""
     return [_tool(runner) for runner in runners(web, permission)]
-
-
-def hosted_web_tools(
-    model: str, web: Web | SyncWeb | None = None, *, permission: Permission | None = None, **options: Any
-) -> list[Any]:
-    """Return OpenAI's hosted search, within the allowed domains of the settings, and the local `open_page`.
-
-    Args:
-        model: The model, which must have hosted search.
-        web: See `web_tools`.
-        permission: See `web_tools`; hosted searches are not subject to it.
-        options: Passed to the SDK's `WebSearchTool`, such as `search_context_size`.
-
-    Raises:
-        NativeUnsupported: the model has no hosted search, or it cannot apply the settings; use `web_tools`.
-    """
-    inner = web.inner if isinstance(web, SyncWeb) else web
-    settings = load() if inner is None else inner.settings
-    body = {"model": model, "input": "?"}
-    (hosted,) = prepare(body, "openai_responses", mode="native", settings=settings, add=True)["tools"]
-    if "filters" in hosted:
-        options["filters"] = need("openai-agents", "agents.tool").WebSearchToolFilters(**hosted["filters"])
-    _, page = runners(web, permission)
-    return [_agents.WebSearchTool(**options), _tool(page)]
 
 
 def function_tool(

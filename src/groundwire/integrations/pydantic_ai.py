@@ -7,13 +7,11 @@
     agent = Agent("anthropic:claude-sonnet-5", capabilities=[web_capability()])
 
 The second uses the model's hosted search if there is one. An exception would end the whole run, so a failure is
-returned to the model as a failed call. `web_toolset()` is a toolset that can be filtered, prefixed or combined; an
-agent's specification has the tools as the capability `GroundwireTools`.
+returned to the model as a failed call.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from groundwire.integrations.framework_versions import need
@@ -22,12 +20,10 @@ from groundwire.sync import SyncWeb
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["GroundwireTools", "web_capability", "web_tools", "web_toolset"]
+__all__ = ["web_capability", "web_tools"]
 
 _pydantic_ai = need("pydantic-ai", "pydantic_ai")
 _capabilities = need("pydantic-ai", "pydantic_ai.capabilities")
-_toolsets = need("pydantic-ai", "pydantic_ai.toolsets")
-_Capability: Any = _capabilities.AbstractCapability
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
@@ -36,23 +32,6 @@ def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None
     The structured result is the metadata of the tool's return.
     """
     return [_tool(runner) for runner in runners(web, permission)]
-
-
-def web_toolset(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> Any:
-    """Return `web_search` and `open_page` as a toolset; see `web_tools`."""
-    return _toolsets.FunctionToolset(web_tools(web, permission=permission), id="groundwire")
-
-
-@dataclass
-class GroundwireTools(_Capability):
-    """`web_search` and `open_page` as a capability, which an agent's specification can name.
-
-    Load it with `Agent.from_spec(spec, custom_capability_types=[GroundwireTools])`; it uses the current settings.
-    """
-
-    def get_toolset(self) -> Any:
-        """Return the tools."""
-        return web_toolset()
 
 
 def web_capability(web: Web | SyncWeb | None = None, *, permission: Permission | None = None, **native: Any) -> Any:

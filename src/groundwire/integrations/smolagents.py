@@ -6,7 +6,6 @@
     agent = ToolCallingAgent(tools=web_tools(), model=model)
 
 The framework is synchronous and ends a step with an exception's text, so a failure is reported in the result's text.
-`SmolagentsWebSearch` and `SmolagentsOpenPage`, with the current settings, can be saved and pushed.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ from groundwire.integrations.tool_runner import Runner, runners, text_of
 from groundwire.sync import SyncWeb
 from groundwire.tools.permissions import Permission
 
-__all__ = ["SmolagentsOpenPage", "SmolagentsWebSearch", "web_tools"]
+__all__ = ["web_tools"]
 
 _Base: Any = need("smolagents", "smolagents").Tool
 
@@ -47,72 +46,3 @@ class _SmolagentsTool(_Base):
     def forward(self, **arguments: Any) -> str:
         """Call it."""
         return text_of(self._runner.call(arguments))
-
-
-class SmolagentsWebSearch(_Base):
-    """`web_search` in a form whose source can be saved: it has only plain values."""
-
-    name = "web_search"
-    description = "Search the web for current information. Returns ranked results with title, URL and snippet."
-    inputs: dict[str, Any] = {
-        "query": {"type": "string", "description": "What to search for"},
-        "limit": {"type": "integer", "description": "Most results to return", "nullable": True},
-        "allowed_domains": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": "Only these domains and their subdomains",
-            "nullable": True,
-        },
-        "time_range": {
-            "type": "string",
-            "description": "Published within a day, week, month or year: d, w, m, y; or all",
-            "nullable": True,
-        },
-        "sources": {
-            "type": "array",
-            "items": {"type": "string", "enum": ["web", "papers"]},
-            "description": "Web pages, or papers",
-            "nullable": True,
-        },
-    }
-    output_type = "string"
-
-    def forward(
-        self,
-        query: str,
-        limit: int | None = None,
-        allowed_domains: list[str] | None = None,
-        time_range: str | None = None,
-        sources: list[str] | None = None,
-    ) -> str:
-        """Search."""
-        from groundwire.integrations.tool_runner import runner_named, text_of
-
-        if not hasattr(self, "runner"):
-            self.runner: Runner = runner_named("web_search")
-        options = {"query": query, "limit": limit, "allowed_domains": allowed_domains, "time_range": time_range}
-        return text_of(self.runner.call({**options, "sources": sources}))
-
-
-class SmolagentsOpenPage(_Base):
-    """`open_page` in a form whose source can be saved: it has only plain values."""
-
-    name = "open_page"
-    description = "Read one web page as Markdown. A long page comes in pieces: a next_cursor says so."
-    inputs: dict[str, Any] = {
-        "url": {"type": "string", "description": "An http or https address"},
-        "query": {"type": "string", "description": "Return only the passages that answer this", "nullable": True},
-        "cursor": {"type": "string", "description": "Read on from here: a next_cursor", "nullable": True},
-        "max_length": {"type": "integer", "description": "Most characters to return", "nullable": True},
-    }
-    output_type = "string"
-
-    def forward(
-        self, url: str, query: str | None = None, cursor: str | None = None, max_length: int | None = None
-    ) -> str:
-        """Read a page."""
-        from groundwire.integrations.tool_runner import runner_named, text_of
-
-        if not hasattr(self, "runner"):
-            self.runner: Runner = runner_named("open_page")
-        return text_of(self.runner.call({"url": url, "query": query, "cursor": cursor, "max_length": max_length}))

@@ -5,8 +5,6 @@
 
     agent = Agent(tools=web_tools())
 
-`WebToolProvider()` closes the tools with their last agent.
-
 `web_search` of this module is haytham's drop-in as a Strands tool, with the session counter; `duckduckgo_search`,
 `brave_search` and `tavily_search` use one provider of the same chain.
 """
@@ -14,7 +12,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 from typing import Any
 
 from groundwire.integrations.framework_versions import need
@@ -26,7 +23,6 @@ from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
 __all__ = [
-    "WebToolProvider",
     "brave_search",
     "duckduckgo_search",
     "get_session_stats",
@@ -38,8 +34,6 @@ __all__ = [
 
 _strands = need("strands", "strands")
 _tools = need("strands", "strands.tools")
-_providers = _tools if hasattr(_tools, "ToolProvider") else need("strands", "strands.experimental.tools")
-_Provider: Any = _providers.ToolProvider
 
 web_search: Any = _strands.tool(fallback_chain.web_search)
 """The tool of haytham: `web_search(query, max_results, include_domains, search_depth)`; it is also callable."""
@@ -60,35 +54,6 @@ def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None
     A failure has the status `error`, so that Strands and the model's API recognize it.
     """
     return [_tool(runner) for runner in runners(web, permission)]
-
-
-class WebToolProvider(_Provider):
-    """`web_search` and `open_page` as a tool provider; the tools are closed when no agent uses them any more.
-
-    Args:
-        web: See `web_tools`; a given one is closed by the caller.
-        permission: See `web_tools`.
-    """
-
-    def __init__(self, web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> None:
-        self._make = partial(web_tools, web, permission=permission)
-        self._tools: list[Any] = []
-        self._consumers: set[Any] = set()
-
-    async def load_tools(self, **_: Any) -> list[Any]:
-        """Return the tools."""
-        self._tools = self._tools or self._make()
-        return self._tools
-
-    def add_consumer(self, consumer_id: Any, **_: Any) -> None:
-        """Register an agent that uses the tools."""
-        self._consumers.add(consumer_id)
-
-    def remove_consumer(self, consumer_id: Any, **_: Any) -> None:
-        """Unregister an agent."""
-        self._consumers.discard(consumer_id)
-        if not self._consumers:
-            self._tools = []
 
 
 def _tool(runner: Runner) -> Any:

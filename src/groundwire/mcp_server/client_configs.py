@@ -1,4 +1,4 @@
-"""The server's entry in the configuration files of MCP clients: locations, installation, removal."""
+"""The server's entry in the configuration files of MCP clients: locations, and installation."""
 
 from __future__ import annotations
 
@@ -18,13 +18,12 @@ from groundwire.mcp_server.config_text import (
     json_servers,
     json_text,
     read_json,
-    toml_with,
-    toml_without,
     without_comments,
     yaml_with,
 )
+from groundwire.setup.apply import with_values
 
-__all__ = ["CLIENTS", "NAME", "Change", "Client", "Host", "has_comments", "install", "uninstall", "without_comments"]
+__all__ = ["CLIENTS", "NAME", "Change", "Client", "Host", "has_comments", "install", "without_comments"]
 
 Format = Literal["json", "jsonc", "toml", "yaml"]
 
@@ -139,36 +138,15 @@ def install(client: Client, text: str, command: Sequence[str]) -> Change:
     """
     entry = client.entry(command)
     if client.format == "toml":
-        return Change(text, toml_with(client, text, entry))
+        place = ".".join((*client.keys, NAME))
+        return Change(text, with_values(text, {f"{place}.{key}": value for key, value in entry.items()}))
     if client.format == "yaml":
         return Change(text, yaml_with(client, text, entry))
     configuration = {**client.base, **read_json(client, text)}
-    servers = json_servers(client, configuration, make=True)
+    servers = json_servers(client, configuration)
     old = servers.get(NAME)
     new = {**(old if isinstance(old, dict) else {}), **entry}
     if old == new:
         return Change(text, text)
     servers[NAME] = new
-    return Change(text, json_text(configuration, text), loses_comments=has_comments(text))
-
-
-def uninstall(client: Client, text: str) -> Change:
-    """Return a configuration without the server's entry.
-
-    Args:
-        client: Whose configuration it is.
-        text: The configuration; empty for none.
-
-    Raises:
-        ConfigurationError: the configuration cannot be parsed.
-    """
-    if client.format == "toml":
-        return Change(text, toml_without(client, text))
-    if client.format == "yaml":
-        return Change(text, yaml_with(client, text, None))
-    configuration = read_json(client, text)
-    servers = json_servers(client, configuration, make=False)
-    if NAME not in servers:
-        return Change(text, text)
-    del servers[NAME]
     return Change(text, json_text(configuration, text), loses_comments=has_comments(text))

@@ -122,14 +122,13 @@ class Session:
 
     Args:
         web: The client's view of the `Web`.
-        name: The client's name in permission rules.
     """
 
-    def __init__(self, web: Web, name: str | None) -> None:
+    def __init__(self, web: Web) -> None:
         from groundwire.tools.permissions import Permission, guarded
 
         # The user is at the host, which asks before it calls; what the settings deny is denied here too.
-        self._permission = Permission(web.settings.permission, ask=lambda _: True, session=name)
+        self._permission = Permission(web.settings.permission, ask=lambda _: True)
         local = web.settings.search.local.tool == "search" and web.settings.mcp.tools != "openai"
         search = local_search_tool(web) if local else web_search_tool(web)
         tools = (guarded(tool, self._permission) for tool in (search, open_page_tool(web)))
@@ -263,7 +262,7 @@ class Sessions:
         idle = web.settings.session.idle_timeout or math.inf
         if session is None or (not self._alone and now - session.used > idle):
             view = web if self._alone else web.session()
-            session = Session(view, web.settings.session.id or None)
+            session = Session(view)
         session.used = now
         own[key] = session
         while len(own) > web.settings.server.max_mcp_sessions:

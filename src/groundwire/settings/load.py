@@ -24,13 +24,12 @@ from groundwire.settings.provider_options import option_model, provider_entry, p
 from groundwire.settings.schema import (
     KEY_VARIABLES,
     Settings,
-    conflicting_settings,
     is_section,
     known_keys,
     parse_store_url,
     sections,
 )
-from groundwire.settings.sections import SessionSettings, validated
+from groundwire.settings.sections import validated
 from groundwire.settings.sources import (
     FILE_NAME,
     FILE_VARIABLE,
@@ -39,7 +38,6 @@ from groundwire.settings.sources import (
     from_other_variables,
     from_variables,
     is_left_by_demo,
-    is_of_a_document,
     is_open_to_others,
     keys_file,
     near_option,
@@ -57,7 +55,6 @@ __all__ = ["FILE_NAME", "PREFIX", "as_settings", "load", "variable"]
 _logger = logging.getLogger(__name__)
 
 _KEYS = "keys."
-_USUAL_THRESHOLD: int = SessionSettings.model_fields["warning_threshold"].default
 
 
 def as_settings(settings: Settings | Mapping[str, Any] | None) -> Settings:
@@ -151,7 +148,7 @@ def load(
         for key, value in (arguments or {}).items()
         if key.startswith(_KEYS)
     }
-    settings = _build(merged, keys, problems, warnings)
+    settings = _build(merged, keys, problems)
     own = settings.search.local.brave_api_key_env
     ambient = {
         name: value.strip()
@@ -274,14 +271,13 @@ def _refuse_unknown(merged: Flat, problems: list[str]) -> None:
             problems.append(f"{origin}: {key}: {provider!r} is not an installed provider{near}")
 
 
-def _build(merged: Flat, keys: Mapping[str, tuple[str, str]], problems: list[str], warnings: list[str]) -> Settings:
+def _build(merged: Flat, keys: Mapping[str, tuple[str, str]], problems: list[str]) -> Settings:
     secrets = {name: SecretStr(value.strip()) for name, (value, _) in keys.items()}
     settings, wrong = _assemble(merged, secrets)
     problems += [f"{_origin(merged, key)}: {key}: {text}" for key, text in wrong]
     for provider, options in _nest(merged)["providers"].items():
         problems += _option_faults(provider, options, merged)
     _check_addresses(settings, merged, problems)
-    settings = _refuse_together(settings, merged, problems, warnings)
     _raise(problems)
     origins = {key: origin for key, (_, origin) in merged.items()}
     origins |= {f"keys.{name}": origin for name, (_, origin) in keys.items()}
@@ -324,8 +320,7 @@ def _assemble(merged: Flat, keys: Mapping[str, SecretStr]) -> tuple[Settings, li
             problems = faults(error)
             wrong += [(f"{section}.{key}" if key else section, text) for key, text in problems]
             names = {key.partition(".")[0] for key, _ in problems}
-            with suppress(ValidationError):  # what is right may contradict other settings
-                values_by_section[section] = validated(model, {key: values[key] for key in values.keys() - names})
+            values_by_section[section] = validated(model, {key: values[key] for key in values.keys() - names})
     return Settings.model_construct(**values_by_section), wrong
 
 
@@ -338,21 +333,6 @@ def _check_addresses(settings: Settings, merged: Flat, problems: list[str]) -> N
     if settings.archive.url and not settings.archive.url.startswith(("postgresql://", "postgres://")):
         form = "postgresql://USER:PASSWORD@HOST/NAME"
         problems.append(f"{_origin(merged, 'archive.url')}: archive.url: it is no PostgreSQL address; form: {form}")
-
-
-def _refuse_together(settings: Settings, merged: Flat, problems: list[str], warnings: list[str]) -> Settings:
-    """Report settings that contradict each other; a threshold of a host application's variable is only ignored."""
-    for key, text in conflicting_settings(settings):
-        origin = _origin(merged, key)
-        if key == "search.strategy" and "argument" == _origin(merged, "search.providers") != origin:
-            continue  # a call uses one provider, whatever the strategy
-        if key == "session.warning_threshold" and is_of_a_document(origin):
-            warnings.append(f"{origin} is ignored: {text}.")
-            usual = {"warning_threshold": min(_USUAL_THRESHOLD, settings.session.max_searches)}
-            settings = settings.model_copy(update={"session": settings.session.model_copy(update=usual)})
-            continue
-        problems.append(f"{origin}: {key}: {text}")
-    return settings
 
 
 def _option_faults(provider: str, options: Mapping[str, Any], merged: Flat) -> list[str]:

@@ -38,11 +38,6 @@ __all__ = [
 
 _GROUP = "groundwire.providers"
 
-_KEY_PREFIXES: Mapping[str, str] = MappingProxyType(
-    {"tvly-": "tavily", "BSA": "brave", "fc-": "firecrawl", "pplx-": "perplexity", "jina_": "jina"}
-)
-"""The provider of a key, by the key's beginning."""
-
 _KEY_NAMES: Mapping[str, str] = MappingProxyType(
     {"brave_search": "brave", "parallel_ai": "parallel", "perplexityai": "perplexity", "pplx": "perplexity"}
     | {"ydc": "you", "youcom": "you"}
@@ -204,7 +199,6 @@ def as_list(providers: Any) -> Sequence[Any]:
 def with_keys(
     settings: Settings,
     providers: Sequence[str | _P] | None,
-    api_key: str | None,
     keys: Mapping[str, Any],
 ) -> tuple[Settings, Sequence[str | _P] | None]:
     """Return settings with keys, and the search providers; without a choice, the keys' providers come first.
@@ -212,26 +206,15 @@ def with_keys(
     Args:
         settings: The settings.
         providers: The chosen search providers, or None.
-        api_key: A key whose provider is recognized by its beginning, or is the only chosen one.
         keys: Keys by argument, such as `tavily_api_key`; None is as if not given.
 
     Raises:
-        TypeError: a key is no text or is given twice, or it is unclear whose key `api_key` is.
+        TypeError: a key is no text.
     """
     key_by_name = {name.lower().removesuffix("_api_key"): key for name, key in keys.items() if key is not None}
-    texts: dict[str, object] = {**key_by_name, "": api_key}
-    for name, text in texts.items():
-        if text is not None and not (isinstance(text, str) and text.strip()):
-            raise TypeError(f"Web(): {f'{name}_api_key' if name else 'api_key'!r} must be a key as text, and not empty")
-    if api_key is not None:
-        owner = next((name for start, name in _KEY_PREFIXES.items() if api_key.startswith(start)), "")
-        chosen = [provider.partition(":")[0] for provider in providers or () if isinstance(provider, str)]
-        if not owner and len(chosen) != 1:
-            hint = "; name its provider, as in tavily_api_key=... or search_providers=['exa'], or run groundwire setup"
-            raise TypeError(f"Web() cannot tell whose key 'api_key' is{hint}")
-        if key_by_name.setdefault(owner or chosen[0], api_key) != api_key:
-            raise TypeError(f"Web() got two keys of {owner or chosen[0]}: pass only one")
     for name, key in key_by_name.items():
+        if not (isinstance(key, str) and key.strip()):
+            raise TypeError(f"Web(): '{name}_api_key' must be a key as text, and not empty")
         settings = settings.with_key(f"{name.upper()}_API_KEY", SecretStr(key))
     if key_by_name and providers is None:
         owners = dict.fromkeys(_KEY_NAMES.get(name, name) for name in key_by_name)

@@ -38,7 +38,6 @@ __all__ = [
     "SettingValue",
     "Settings",
     "StoreAddress",
-    "conflicting_settings",
     "display_text",
     "has_keyring",
     "is_section",
@@ -46,7 +45,6 @@ __all__ = [
     "known_keys",
     "parse_store_url",
     "sections",
-    "single_provider_warnings",
 ]
 
 SERVICE = "groundwire"
@@ -312,41 +310,6 @@ def _without_password(word: str) -> str:
     name, colon, tail = word.partition(":")
     password, at, after = tail.partition("@")
     return f"{_MASK}@{after}" if name and colon and password and at and not set("@/") & set(name) else word
-
-
-def conflicting_settings(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield each conflict as (dotted key, problem); a default value never conflicts."""
-    search, session = settings.search, settings.session
-    if "strategy" in search.model_fields_set and "providers" in search.model_fields_set and len(search.providers) == 1:
-        yield from single_provider_warnings(settings, search.providers[0])
-    explicit = "warning_threshold" in session.model_fields_set
-    if explicit and 0 < session.max_searches < session.warning_threshold:
-        yield (
-            "session.warning_threshold",
-            f"{session.warning_threshold} is more than session.max_searches = {session.max_searches}, "
-            "so the warning would never appear",
-        )
-    if {"timeout", "attempt_timeout"} <= search.model_fields_set and search.attempt_timeout > search.timeout:
-        yield (
-            "search.attempt_timeout",
-            f"{search.attempt_timeout:g} is more than search.timeout = {search.timeout:g}, which limits every attempt",
-        )
-
-
-def single_provider_warnings(settings: Settings, provider: str) -> Iterator[tuple[str, str]]:
-    """Yield the problem of a strategy that needs several providers, if there is only one.
-
-    Args:
-        settings: The settings.
-        provider: The only provider.
-    """
-    strategy = settings.search.strategy
-    if "strategy" in settings.search.model_fields_set and strategy != "fallback":
-        yield (
-            "search.strategy",
-            f"{strategy!r} needs at least two providers, but {provider} is the only one; "
-            "add another one, or use 'fallback'",
-        )
 
 
 _FORMS = (

@@ -307,7 +307,7 @@ class PolicySettings(SettingsSection):
 
 
 class PermissionSettings(SettingsSection):
-    """Permissions of a model's tool calls; a rule is TOOL, TOOL(DOMAIN), either with @SESSION."""
+    """Permissions of a model's tool calls; a rule is TOOL or TOOL(DOMAIN)."""
 
     default: Decision = "confirm"
     """The default for calls without a rule: allow, confirm (ask the user) or deny."""
@@ -464,9 +464,7 @@ class ServerSettings(SettingsSection):
 Decision = Literal["allow", "confirm", "deny"]
 """The decision on a call: it is made, the user is asked, or it is rejected."""
 
-_RULE = re.compile(
-    r"(?P<tool>\*|[A-Za-z_][\w-]{0,63})(\((?P<domain>[^()\s@/:]{1,253})\))?(@(?P<session>[^\s()]{1,200}))?"
-)
+_RULE = re.compile(r"(?P<tool>\*|[A-Za-z_][\w-]{0,63})(\((?P<domain>[^()\s@/:]{1,253})\))?")
 
 
 class PermissionRule(NamedTuple):
@@ -476,24 +474,21 @@ class PermissionRule(NamedTuple):
     """The tool's name, or `*` for every tool."""
     domain: str | None = None
     """Only calls concerning this domain and its subdomains; None means any."""
-    session: str | None = None
-    """Only calls of the session with this name; None means every session."""
 
     def __str__(self) -> str:
-        domain = f"({self.domain})" if self.domain else ""
-        return self.tool + domain + (f"@{self.session}" if self.session else "")
+        return f"{self.tool}({self.domain})" if self.domain else self.tool
 
 
 def parse_rule(text: str) -> PermissionRule:
-    """Parse a rule: TOOL or `*`, optionally (DOMAIN), optionally @SESSION.
+    """Parse a rule: TOOL or `*`, optionally (DOMAIN).
 
     Raises:
         ValueError: it is not in that format.
     """
     match = _RULE.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text[:80]!r} is not a rule; write TOOL, TOOL(DOMAIN) or TOOL(DOMAIN)@SESSION")
+        raise ValueError(f"{text[:80]!r} is not a rule; write TOOL or TOOL(DOMAIN)")
     domain = match["domain"].lower().removeprefix("*.").strip(".") if match["domain"] else None
     if domain == "":
         raise ValueError(f"{text[:80]!r} names no domain; write e.g. open_page(python.org)")
-    return PermissionRule(match["tool"], domain, match["session"])
+    return PermissionRule(match["tool"], domain)

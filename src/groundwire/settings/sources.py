@@ -30,7 +30,6 @@ __all__ = [
     "from_other_variables",
     "from_variables",
     "is_left_by_demo",
-    "is_of_a_document",
     "is_open_to_others",
     "keys_file",
     "near_option",
@@ -231,11 +230,6 @@ def from_other_variables(source: Mapping[str, str], origin: str) -> Flat:
     return {_OTHER_VARIABLES[name]: (value, f"{origin} {name}") for name, value in stripped.items() if value}
 
 
-def is_of_a_document(origin: str) -> bool:
-    """Whether a value comes from a host application's variable, whose invalid values are tolerated."""
-    return origin.rpartition(" ")[2] in _DOCUMENT_VARIABLES
-
-
 def from_variables(source: Mapping[str, str], origin: str, warnings: list[str]) -> Flat:
     """Return the settings in variables. An empty one counts as unset.
 
@@ -268,31 +262,31 @@ def from_variables(source: Mapping[str, str], origin: str, warnings: list[str]) 
 
 def _from_provider_variables(source: Mapping[str, str], origin: str, warnings: list[str]) -> Flat:
     """Return the settings in GROUNDWIRE_PROVIDERS_NAME_OPTION; those of a second instance are in a file."""
-    named = {name: value for name, value in source.items() if name.startswith(_PROVIDERS) and value.strip()}
-    if not named:
-        return {}
-    installed = own_provider_names()
-    if not all(any(_is_option(name, provider) for provider in installed) for name in named):
-        installed = provider_names()  # those of other packages are looked for only when they may be meant
-    names = sorted(installed, key=len, reverse=True)
     flat: Flat = {}
-    for name, value in sorted(named.items()):
-        matches = [provider for provider in names if _option(name, provider)]
-        fitting = [provider for provider in matches if _is_option(name, provider)]
-        provider = (fitting or matches or [""])[0]
+    for name, value in sorted(source.items()):
+        if not name.startswith(_PROVIDERS) or not value.strip():
+            continue
+        provider, option = _provider_option(name)
         accepted = option_names(provider) if provider else ()
-        if fitting or (provider and not accepted):  # a provider without a model of its options checks them itself
-            flat[f"providers.{provider}.{_option(name, provider)}"] = (value, f"{origin} {name}")
-        elif provider:
-            near = near_option(_option(name, provider), accepted)
+        if not provider:
+            options = [f"{provider}.{option}" for provider in provider_names() for option in option_names(provider)]
+            near = did_you_mean(name, [variable(f"providers.{option}") for option in options])
+            warnings.append(f"{origin}: {name} is not an option of an installed provider and is ignored{near}")
+        elif accepted and option not in accepted:  # a provider without a model of its options checks them itself
+            near = near_option(option, accepted)
             warnings.append(f"{origin}: {name} is not an option of {provider} and is ignored{near}")
         else:
-            options = [f"{provider}.{option}" for provider in installed for option in option_names(provider)]
-            warnings.append(
-                f"{origin}: {name} is not an option of an installed provider and is ignored"
-                + did_you_mean(name, [variable(f"providers.{option}") for option in options])
-            )
+            flat[f"providers.{provider}.{option}"] = (value, f"{origin} {name}")
     return flat
+
+
+def _provider_option(name: str) -> tuple[str, str]:
+    """Return the provider and the option that a variable names; those of other packages are looked for last."""
+    for names in (own_provider_names, provider_names):
+        starts = {f"{variable(f'providers.{provider}')}_": provider for provider in names()}
+        if start := max((start for start in starts if name.startswith(start)), key=len, default=""):
+            return starts[start], name.removeprefix(start).lower()
+    return "", ""
 
 
 def near_option(key: str, options: Iterable[str]) -> str:
@@ -300,18 +294,6 @@ def near_option(key: str, options: Iterable[str]) -> str:
     if key.endswith("key"):
         return "; API keys do not belong in settings: run groundwire setup, or set an environment variable"
     return did_you_mean(key, options)
-
-
-def _option(name: str, provider: str) -> str:
-    """Return the option of `provider` that a variable sets, or an empty string if it is another provider's."""
-    start = variable(f"providers.{provider}") + "_"
-    return name.removeprefix(start).lower() if name.startswith(start) else ""
-
-
-def _is_option(name: str, provider: str) -> bool:
-    """Tell whether a variable names an option that `provider` has."""
-    option = _option(name, provider)
-    return bool(option) and option in option_names(provider)
 
 
 def _near(name: str, variables: Iterable[str]) -> str:

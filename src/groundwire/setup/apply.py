@@ -1,4 +1,4 @@
-"""The catalog of installed providers, and setting one up: keys and settings file are written together, or neither.
+"""The catalog of installed providers, and setting one up: the keys are stored, then the settings file is written.
 
 Putting settings into the text of a `groundwire.toml`; comments, order and everything else in it stay.
 """
@@ -9,11 +9,9 @@ import inspect
 import os
 import re
 import tempfile
-from collections.abc import Callable, Container, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -23,7 +21,7 @@ import tomlkit
 from pydantic import SecretStr
 from tomlkit.exceptions import TOMLKitError
 
-from groundwire.errors import ConfigurationError, GroundwireError
+from groundwire.errors import ConfigurationError
 from groundwire.providers.base import Capabilities, Prices, ProviderClass, load_prices
 from groundwire.providers.registry import provider_classes
 from groundwire.settings import Settings, load
@@ -173,7 +171,7 @@ class SetupPlan:
 def commit(plan: SetupPlan, now: datetime) -> Path | None:
     """Store the keys, then replace the settings file; return the backup of the old file, if any.
 
-    When anything fails or the user breaks it off, the keys are as they were before.
+    The settings file stays as it is if a key cannot be stored.
 
     Args:
         plan: What is to be written.
@@ -182,27 +180,17 @@ def commit(plan: SetupPlan, now: datetime) -> Path | None:
     Raises:
         ConfigurationError: something cannot be written.
     """
-    keeper = plan.keeper
-    undo: list[Callable[[], None]] = []
-    try:
-        if keeper is not None:
-            for variable, key in plan.keys.items():
-                old = keeper.get(variable)
-                undo.append(partial(keeper.forget, variable) if old is None else partial(keeper.keep, variable, old))
-                keeper.keep(variable, key.get_secret_value())
-        return replace(plan.path, plan.after, now) if plan.before != plan.after else None
-    except BaseException:
-        for step in reversed(undo):
-            with suppress(GroundwireError):
-                step()
-        raise
+    if plan.keeper is not None:
+        for variable, key in plan.keys.items():
+            plan.keeper.keep(variable, key.get_secret_value())
+    return replace(plan.path, plan.after, now) if plan.before != plan.after else None
 
 
 def would_load(plan: SetupPlan) -> Settings:
     """Return the settings that would be in effect after a plan.
 
     Raises:
-        ConfigurationError: they would be invalid or contradictory; the message names the real file, not a copy.
+        ConfigurationError: they would be invalid; the message names the real file, not a copy.
     """
     with tempfile.TemporaryDirectory(prefix="groundwire-setup-") as name:
         copy = Path(name) / FILE_NAME
@@ -253,11 +241,12 @@ def with_values(text: str, values: Mapping[str, Any]) -> str:
 def _table(document: Any, section: str) -> Any:
     """Return a table, created if missing; `providers.NAME` needs quotes if the name contains dots."""
     table = document
-    for name in section.split(".", 1) if section.startswith("providers.") else section.split("."):
+    *above, last = section.split(".", 1) if section.startswith("providers.") else section.split(".")
+    for name in (*above, last):
         if name not in table:
             if table is document and document.as_string().strip() and not document.as_string().endswith("\n\n"):
                 document.add(tomlkit.nl())
-            table[name] = tomlkit.table(is_super_table=True) if name == "providers" else tomlkit.table()
+            table[name] = tomlkit.table(is_super_table=name in above or None)
         table = table[name]
         if not isinstance(table, Mapping):
             raise ConfigurationError(

@@ -6,12 +6,10 @@ Whether this machine has a keyring that can be used now, and if not, why.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from types import MappingProxyType, ModuleType
+from types import MappingProxyType
 from typing import Literal, Protocol
 
 from pydantic import SecretStr
@@ -37,20 +35,12 @@ class Keeper(Protocol):
         """The location of the keys, for people."""
         ...
 
-    def get(self, variable: str) -> str | None:
-        """Return the value stored under a name, or None."""
-        ...
-
     def keep(self, variable: str, value: str) -> None:
         """Store a value, replacing a previous one.
 
         Raises:
             ConfigurationError: it cannot be stored.
         """
-        ...
-
-    def forget(self, variable: str) -> None:
-        """Delete the value stored under a name, if any."""
         ...
 
 
@@ -65,36 +55,16 @@ class KeyringKeeper:
         backend = keyring.get_keyring()
         return f"the keyring ({getattr(backend, 'name', type(backend).__name__)})"
 
-    def get(self, variable: str) -> str | None:
-        """Return the value stored under a name, or None."""
-        with _keyring() as keyring:
-            value: str | None = keyring.get_password(SERVICE, variable)
-        return value
-
     def keep(self, variable: str, value: str) -> None:
         """Store a value; see `Keeper.keep`."""
-        with _keyring() as keyring:
+        import keyring
+        from keyring.errors import KeyringError
+
+        try:
             keyring.set_password(SERVICE, variable, value)
-
-    def forget(self, variable: str) -> None:
-        """Delete the value stored under a name."""
-        from keyring.errors import PasswordDeleteError
-
-        with _keyring() as keyring, suppress(PasswordDeleteError):
-            keyring.delete_password(SERVICE, variable)
-
-
-@contextmanager
-def _keyring() -> Iterator[ModuleType]:
-    """Yield the package `keyring` for calls whose failures become errors of the configuration."""
-    import keyring
-    from keyring.errors import KeyringError
-
-    try:
-        yield keyring
-    except (KeyringError, OSError) as error:
-        why = f"The keyring does not answer ({type(error).__name__}). Unlock it, or use --keep file."
-        raise ConfigurationError(why) from None
+        except (KeyringError, OSError) as error:
+            why = f"The keyring does not answer ({type(error).__name__}). Unlock it, or use --keep file."
+            raise ConfigurationError(why) from None
 
 
 class FileKeeper:
@@ -112,20 +82,11 @@ class FileKeeper:
         """The file's path."""
         return str(self._path)
 
-    def get(self, variable: str) -> str | None:
-        """Return the value stored under a name, or None."""
-        return read_dotenv(self._path, []).get(variable)
-
     def keep(self, variable: str, value: str) -> None:
         """Store a value; see `Keeper.keep`. Other lines are unchanged."""
         self._write([*self._without(variable), f"{variable}={value}\n"])
-        if self.get(variable) != value:
+        if read_dotenv(self._path, []).get(variable) != value:
             raise ConfigurationError(f"{self._path} does not hold the key that was passed; set {variable} yourself.")
-
-    def forget(self, variable: str) -> None:
-        """Delete the value stored under a name."""
-        if self.get(variable) is not None:
-            self._write(self._without(variable))
 
     def _without(self, variable: str) -> list[str]:
         try:

@@ -40,8 +40,6 @@ class PermissionRequest:
     """The model's arguments."""
     domains: tuple[str, ...]
     """The domains of the call; none for a search of the whole web."""
-    session: str | None
-    """The session's name, if it has one."""
     reason: str
     """Why approval is needed."""
 
@@ -56,12 +54,9 @@ class Permission:
     Args:
         settings: The rules; by default there is none, and every call is asked about.
         ask: Who is asked. Without anyone a call that would be asked about is refused, and the refusal says why.
-        session: The name of the session, for rules that speak of one.
     """
 
-    def __init__(
-        self, settings: PermissionSettings | None = None, *, ask: Ask | None = None, session: str | None = None
-    ) -> None:
+    def __init__(self, settings: PermissionSettings | None = None, *, ask: Ask | None = None) -> None:
         self._settings = settings or PermissionSettings()
         self._rules: tuple[tuple[Decision, tuple[PermissionRule, ...]], ...] = (
             ("deny", tuple(map(parse_rule, self._settings.deny))),
@@ -69,7 +64,6 @@ class Permission:
             ("allow", tuple(map(parse_rule, self._settings.allow))),
         )
         self._ask = ask
-        self._session = session
         self._always: set[tuple[str, tuple[str, ...]]] = set()
 
     def decide(self, tool: str, arguments: Mapping[str, Any]) -> tuple[Decision, str]:
@@ -103,7 +97,6 @@ class Permission:
             tool=tool,
             arguments=MappingProxyType(dict(arguments)),
             domains=domains,
-            session=self._session,
             reason=reason,
         )
         answer = await self._answer(self._ask, request)
@@ -127,7 +120,7 @@ class Permission:
             return "the confirmation failed"
 
     def _fits(self, rule: PermissionRule, decision: Decision, tool: str, domains: tuple[str, ...]) -> bool:
-        if rule.tool not in ("*", tool) or rule.session not in (None, self._session):
+        if rule.tool not in ("*", tool):
             return False
         if rule.domain is None:
             return True

@@ -223,7 +223,6 @@ MAX_CITATION: Final = 9_999
 _NONCE_DIGITS: Final = (20, 12)  # an attacker would have to guess 66 or, in a short fence, 40 bits within one call
 _MAX_URL_CHARS: Final = 2_000
 _MAX_HOST_CHARS: Final = 30
-_MIN_TITLE_WORDS: Final = 3
 _FRAME_TOKENS: Final = 61  # tokens around a page in a small budget
 _SAMPLE_CONTENT: Final = "x"
 """Content to measure a frame around: without any, its two line ends would count as one token."""
@@ -380,7 +379,7 @@ def _brief_text(result: OpenPageToolResult) -> str:
         parts.append(header)
         room -= 1 + bound(header)
     if not result.excerpts and not result.start:
-        title = _first_words(f"# {result.title}", room - 1) if result.title else ""
+        title = f"# {result.title}" if result.title and bound(f"# {result.title}") < room else ""
         room -= 1 + bound(title)
         day = result.published and result.published[:10]  # without the other one, for which there is no room
         days = _days(day, result.modified).partition(",")[0]
@@ -416,25 +415,11 @@ def _first_notes(notes: Sequence[str], room: int) -> str:
     """Return the first notes that fit, and how many there are."""
     bound, every = load_token_bound(), len(notes)
     for count in range(min(every, room), 0, -1):
-        some = f"Note {count} of {every}"
-        for head in ("Note",) if count == every else (f"{some} (all: max_tokens={BRIEF})", some):
-            line = f"{head}: {'; '.join(notes[:count])}"
-            if bound(line) < room:
-                return line
-    head = "Note" if every == 1 else f"Note 1 of {every}"
-    first = _first_words(notes[0], room - 1 - bound(f"{head}: "))
-    return f"{head}: {first}" if first else f"Notes: {every} (all: max_tokens={BRIEF})"
-
-
-def _first_words(text: str, room: int) -> str:
-    """Return the first words of a text, or "" for too few; whole ones, as a part of a URL is another one."""
-    bound = load_token_bound()
-    if bound(text) <= room:
-        return text
-    words = text.split()[: max(0, room)]
-    while words and bound(f"{' '.join(words)} …") > room:
-        words.pop()
-    return f"{' '.join(words)} …" if len(words) >= _MIN_TITLE_WORDS else ""
+        head = "Note" if count == every else f"Note {count} of {every}"
+        line = f"{head}: {'; '.join(notes[:count])}"
+        if bound(line) < room:
+            return line
+    return f"Notes: {every} (all: max_tokens={BRIEF})"
 
 
 def _outline(result: OpenPageToolResult, *, fenced: bool) -> str:

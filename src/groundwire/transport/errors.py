@@ -44,7 +44,7 @@ _FIXES: Final[Mapping[Trouble, str]] = {
     "resolver": "Check this machine's network connection and its DNS settings",
     "certificate": "Check its address. In a network that inspects TLS, set SSL_CERT_FILE to its CA bundle",
     "name": "Check its address, and that this machine is online",
-    "cassette": "Record it again: groundwire record FILE -- COMMAND",
+    "cassette": "Record it again, with GROUNDWIRE_RECORD=FILE",
 }
 
 

@@ -35,7 +35,6 @@ if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.cassette import Cassette
     from groundwire.citations.verify import CitedPage, Entailment, Report
     from groundwire.errors import MissingKey
-    from groundwire.hosted.answers.types import HostedAnswer
     from groundwire.models import Budget, Observer, SiteUrl
     from groundwire.providers import ReadProvider, SearchProvider
     from groundwire.reading.passages.reranking import EmbeddingRanker
@@ -66,11 +65,10 @@ __all__ = ["Web"]
 
 _LONGEST_TIMEOUT = 600  # seconds
 _COUNTRY_LANGUAGE = re.compile("([a-z]{2})-([a-z]{2})")
-_MOST_PAGES = 50  # of a hosted answer that are opened
 _AT_ONCE = 5_000  # characters that are looked through without a thread, in some milliseconds
 _ARGUMENTS = (
     *("settings", "search_providers", "read_providers", "attempt_listener", "call_listeners", "cassette", "record"),
-    *("replay", "resolver", "count_tokens", "timeout", "proxy", "api_key"),
+    *("replay", "resolver", "count_tokens", "timeout", "proxy"),
 )
 
 
@@ -97,7 +95,6 @@ class Web:
         count_tokens: Counts the tokens of a text exactly, for `max_tokens`; by default an upper bound is used.
         timeout: Seconds for a search and for reading a page, instead of `search.timeout` and `read.timeout`.
         proxy: A forward proxy, instead of the setting `network.proxy`.
-        api_key: The key of the only one in `search_providers`, or one recognized by its beginning, such as `tvly-`.
         keys: Keys by provider, such as `tavily_api_key`. Without `search_providers`, their providers are called first.
 
     Raises:
@@ -120,7 +117,6 @@ class Web:
         count_tokens: CountTokens | None = None,
         timeout: float | None = None,
         proxy: str | None = None,
-        api_key: str | None = None,
         **keys: Unpack[ProviderKeys],
     ) -> None:
         from groundwire.settings.load import as_settings
@@ -131,7 +127,7 @@ class Web:
         settings = with_overrides(as_settings(settings), timeout=timeout, proxy=proxy)
         read_providers = None if read_providers is None else as_list(read_providers)
         search_providers = None if search_providers is None else as_list(search_providers)
-        settings, search_providers = with_keys(settings, search_providers, api_key, keys)
+        settings, search_providers = with_keys(settings, search_providers, keys)
         self.settings: Settings = settings
         tapes = os.environ.get("GROUNDWIRE_RECORD"), os.environ.get("GROUNDWIRE_REPLAY")
         if any(source is not None for source in (cassette, record, replay, *tapes)):
@@ -488,37 +484,6 @@ class Web:
     def pages(self) -> OpenPageFlow:
         """What opens pages for this view; it is loaded when it is first used."""
         return self._restricted_pages or self._resources.pages
-
-    async def verify_hosted(
-        self, answer: HostedAnswer, *, timeout: float | None = None, entailment: Entailment | None = None
-    ) -> Report:
-        """Verify each sentence of a hosted answer against the pages it cites, which are opened for it.
-
-        The text is that of `groundwire.citations.marked`. Of a page that cannot be opened, what the API showed is used.
-
-        Args:
-            answer: An answer of a model API with hosted search.
-            timeout: Seconds for opening all pages; by default the setting `read.timeout`.
-            entailment: An additional entailment model; see `groundwire.citations.verify.verify_answer`.
-
-        Raises:
-            InvalidRequest: the setting `session.citations` disables storing. Closed.
-        """
-        from groundwire.citations.rendering import marked
-        from groundwire.citations.verify import cited_numbers
-        from groundwire.models import MAX_URL
-
-        session, text = self.session(), marked(answer)
-        used, cited = cited_numbers(text.text), session._cited()
-        pages = {page.url: page for page in text.pages}
-        urls = [page.url for page in text.pages if page.number in used and 0 < len(page.url) <= MAX_URL][:_MOST_PAGES]
-        opened = await session.open_pages(urls, timeout=timeout) if urls else ()
-        sources = {page.number: page for page in await cited.pages(session._budget)}
-        for url, page in zip(urls, opened, strict=True):
-            source = sources.get(page.citation_id)
-            if source is not None:
-                pages[url] = replace(pages[url], content=source.content, version=source.version)
-        return await session.verify(text.text, pages=tuple(pages.values()), entailment=entailment)
 
     def session(self, name: str | None = None, **limits: float) -> Self:
         """Return a view of this `Web` with its own budget; everything else is shared, and closing it closes nothing.

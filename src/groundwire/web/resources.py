@@ -32,7 +32,6 @@ from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.safety.urls import DomainPolicy
 from groundwire.settings import KEY_VARIABLES, Settings
-from groundwire.settings.schema import conflicting_settings, single_provider_warnings
 from groundwire.settings.sections import SearchSettings
 from groundwire.storage import open_store
 from groundwire.storage.archive.store import Archive, open_archive
@@ -209,11 +208,7 @@ class Resources:
         self.workers: Workers = Workers(min(_MAX_WORKERS, max(2, cores)))
         self.verification_workers: Workers = Workers(min(_MAX_WORKERS, max(2, cores // 2)))
         setup = ProviderSetup(settings, self.clients, self.archive, self.workers)
-        _refuse([] if settings.loaded else [f"{key}: {text}" for key, text in conflicting_settings(settings)])
         searchers = cast("list[SearchProvider]", setup.make("search", search_providers, settings.search.providers))
-        if search_providers is None and len(searchers) == 1 < len(settings.search.providers):
-            why = " ".join(setup.skipped)
-            _refuse([f"{key}: {text}. {why}" for key, text in single_provider_warnings(settings, searchers[0].name)])
         self.policy: DomainPolicy = DomainPolicy(settings.policy.allowed_domains, settings.policy.blocked_domains)
         self.store: Store = open_store(
             settings.storage.url if cassette is None else "memory://", timeout=settings.storage.timeout
@@ -416,8 +411,3 @@ class Resources:
             last=last,
             archive=self.archive,
         )
-
-
-def _refuse(problems: Sequence[str]) -> None:
-    if problems:
-        raise ConfigurationError("The settings contradict each other:\n" + "\n".join(f"  {line}" for line in problems))

@@ -249,10 +249,10 @@ def test_the_frame_of_any_page_has_at_most_61_tokens(page: Page, tokens: int, pa
         (("one", "two"), "Note: two; one"),
         (("hidden text removed: 191 of them", "the page is very large; only its beginning was read"),
          "Note 1 of 2: the page is very large; only its beginning was read"),
-        (("one", "at first sight " * 9), "Note 1 of 2: at first sight at first sight at first sight at first …"),
+        (("one", "at first sight " * 9), "Notes: 2 (all: max_tokens=1000)"),
         (("one", "x" * 300), "Notes: 2 (all: max_tokens=1000)"),
         (("hidden text removed: 191",) * 3, "Note 2 of 3: hidden text removed: 191; hidden text removed: 191"),
-        (("one", "x" * 300, "hidden text removed: 9"), "Note 1 of 3 (all: max_tokens=1000): hidden text removed: 9"),
+        (("one", "x" * 300, "hidden text removed: 9"), "Note 1 of 3: hidden text removed: 9"),
     ],
 )  # fmt: skip
 def test_notes_that_do_not_fit_are_counted(warnings: tuple[str, ...], said: str) -> None:
@@ -276,8 +276,7 @@ def test_the_title_and_the_day_stand_before_the_beginning_if_they_fit() -> None:
         changed = page.model_copy(update={"modified": modified})
         assert f">\n# Ferries\n{line}\nAt 07:45.\n</" in render_text(opened(changed, brief=True))
     long = page.model_copy(update={"title": "word " * 90, "published": None})
-    title = render_text(opened(long, brief=True)).partition(">\n")[2].partition("\n")[0]
-    assert re.fullmatch(r"# (word ){5,14}…", title)
+    assert "word" not in render_text(opened(long, brief=True))
     later = opened(long, brief=True).model_copy(update={"start": 9})
     assert "word" not in render_text(later)
 

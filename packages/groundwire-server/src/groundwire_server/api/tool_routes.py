@@ -235,7 +235,7 @@ async def call_tool(caller: Caller, call: ToolCall) -> ToolResult:
     """Call a tool; every failure is reported in its result, for the model."""
     web = caller.session(call.session)
     # The host asks its user before the call; what the settings deny is denied here too.
-    permission = Permission(web.settings.permission, ask=lambda _: True, session=call.session)
+    permission = Permission(web.settings.permission, ask=lambda _: True)
     make = {"web_search": web_search_tool, "open_page": open_page_tool, "search": local_search_tool}[call.name]
     return await guarded(make(web), permission).call(**call.arguments)
 
