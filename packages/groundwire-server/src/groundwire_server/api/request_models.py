@@ -29,6 +29,7 @@ __all__ = [
     "AskRequest",
     "GivenSource",
     "JsonObject",
+    "NoArguments",
     "PagesRequest",
     "PrepareCall",
     "PrepareQuery",
@@ -246,6 +247,10 @@ class VerifyRequest(ApiRequest):
 
 class JsonObject(RootModel[dict[str, JsonValue]]):
     """A JSON object: a model's tool arguments, or a request to a model API."""
+
+
+class NoArguments(BaseModel):
+    """A request without parameters."""
 
 
 ToolName = Literal["web_search", "open_page", "search"]

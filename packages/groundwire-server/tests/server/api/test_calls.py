@@ -421,27 +421,6 @@ async def test_the_operator_chooses_whether_a_model_judges(gateway: Any, world: 
     assert (await post(client, "/v1/verify", asked | {"judge": "model"}))[0] == 400
 
 
-@pytest.mark.req("B18")
-async def test_the_providers(gateway: Any, world: World) -> None:
-    sections = {"search": {"providers": ("searxng", "brave", "wikipedia")}}
-    client = await (await gateway(**sections)).client()
-    _, body = await get(client, "/v1/providers")
-    assert body["providers"][0]["health"] == "healthy"
-    world.searxng.fail(InjectedFault.status(429, headers={"Retry-After": "60"}), times=1)
-    await post(client, "/v1/search", QUERY | {"timeout": 50})  # less than it would have to wait
-    status, body = await get(client, "/v1/providers")
-    rows = {row["name"]: row for row in body["providers"]}
-    assert (status, list(rows)) == (200, ["searxng", "wikipedia", "local", "brave"])
-    resting = rows["searxng"]
-    assert (resting["health"], 0 < resting["cooldown_seconds"] <= 60) == ("cooldown", True)
-    assert "too many requests" in resting["reason"]
-    assert resting["records"][0]["attempts"] == 1
-    assert resting["price"] is None
-    assert rows["local"]["roles"] == ["read"]
-    assert not rows["brave"]["configured"]
-    assert "BRAVE_API_KEY" in rows["brave"]["needs"]
-
-
 @pytest.mark.req("B20")
 async def test_health_and_metrics(gateway: Any, world: World) -> None:
     served = await gateway()

@@ -78,7 +78,7 @@ async def test_nothing_answers_without_a_key_but_the_probes(house: House) -> Non
             answered[method, path] = reply.status
     assert {path for (_, path), status in answered.items() if status != 401} == {"/healthz", "/readyz"}
     # The web page shows a person where to sign in, and nothing else.
-    for path in ("/", "/archive", "/providers"):
+    for path in ("/", "/nowhere"):
         async with client.get(path, allow_redirects=False) as reply:
             assert reply.status in {303, 401, 404}, path
         async with client.post(path, json=QUERY, allow_redirects=False) as reply:
@@ -90,7 +90,7 @@ async def test_a_revoked_key_is_dead_in_every_gateway(house: House) -> None:
     headers = house.key("ci")
 
     async def status(client: aiohttp.ClientSession) -> int:
-        async with client.get("/v1/providers", headers=headers) as reply:
+        async with client.get("/v1/tools", headers=headers) as reply:
             return reply.status
 
     assert [await status(client) for client in (one, other)] == [200, 200]
