@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import shlex
 import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -71,8 +72,8 @@ _yes = click.option("--yes", "-y", is_flag=True, help="Do not ask, even if comme
 
 _CLIENT_NAMES = """
 Clients: claude-code, claude-code-project, claude-desktop, cline, cline-cli,
-codelia, codex, continue, copilot-cli, cursor, gemini, goose, junie, kiro,
-lm-studio, opencode, roo, squidbot, vscode, vscode-project, windsurf, zed."""
+codelia, codex, continue, copilot-cli, cursor, gemini, junie, kiro, lm-studio,
+opencode, roo, squidbot, vscode, vscode-project, windsurf, zed."""
 
 
 @click.command(
@@ -87,11 +88,14 @@ def install(client: str, only_print: bool, yes: bool) -> None:
 
     The change is shown before it is made, and the old file is backed up.
     """
+    from groundwire.mcp_server.client_configs import CLIENTS
     from groundwire.mcp_server.client_configs import install as change
     from groundwire.mcp_server.stdio import check_sdk
 
     check_sdk()
-    _apply(client, lambda config, text: change(config, text, _command()), only_print=only_print, yes=yes)
+    command = _command()
+    own = CLIENTS[client].add.format(command=shlex.join(command))
+    _apply(client, lambda config, text: change(config, text, command), own, only_print=only_print, yes=yes)
 
 
 @click.command(cls=_ForClient)
@@ -100,16 +104,20 @@ def install(client: str, only_print: bool, yes: bool) -> None:
 @_yes
 def uninstall(client: str, only_print: bool, yes: bool) -> None:
     """Remove the server from a client's configuration."""
+    from groundwire.mcp_server.client_configs import CLIENTS
     from groundwire.mcp_server.client_configs import uninstall as change
 
-    _apply(client, change, only_print=only_print, yes=yes)
+    _apply(client, change, CLIENTS[client].remove, only_print=only_print, yes=yes)
 
 
-def _apply(name: str, make: Callable[[Client, str], Change], *, only_print: bool, yes: bool) -> None:
+def _apply(name: str, make: Callable[[Client, str], Change], own: str, *, only_print: bool, yes: bool) -> None:
+    """Show a change of a client's configuration and make it, unless the client has a command of its own for that."""
     from groundwire.mcp_server.client_configs import CLIENTS, Host
     from groundwire.settings.user_folders import read, replace
 
     client = CLIENTS[name]
+    if own:
+        raise ConfigurationError(f"Nothing was changed: {client.title} has a command for this. Run: {own}")
     path = client.file(Host.here())
     change = make(client, read(path))
     if change.before == change.after:
@@ -147,7 +155,6 @@ _EPILOG = """Configuration of most clients, which groundwire mcp install writes:
 @click.group(cls=Group, invoke_without_command=True, epilog=_EPILOG)
 @click.option("--http", is_flag=True, help="Serve streamable HTTP at /mcp instead of standard input and output.")
 @search_with
-@click.option("--sse", is_flag=True, help="With HTTP, also serve the older SSE transport at /sse.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
@@ -157,14 +164,7 @@ _EPILOG = """Configuration of most clients, which groundwire mcp install writes:
     help="Port to listen on; 0 picks a free one.",
 )
 @click.pass_context
-def mcp(
-    ctx: click.Context,
-    http: bool,
-    providers: tuple[str, ...],
-    sse: bool,
-    host: str,
-    port: int,
-) -> None:
+def mcp(ctx: click.Context, http: bool, providers: tuple[str, ...], host: str, port: int) -> None:
     """Serve web_search and open_page over the Model Context Protocol.
 
     The default transport is standard input and output; log messages go to standard error. With --http, it is
@@ -173,10 +173,10 @@ def mcp(
     if ctx.invoked_subcommand is not None:
         return
     for name in ("host", "port"):
-        if not (http or sse) and ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+        if not http and ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{name} requires --http.")
-    if http or sse:
-        server_entry("mcp-http", "groundwire mcp --http")(providers, host, port, sse=sse)
+    if http:
+        server_entry("mcp-http", "groundwire mcp --http")(providers, host, port)
         return
     from groundwire.mcp_server.stdio import check_sdk
 

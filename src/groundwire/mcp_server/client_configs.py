@@ -18,15 +18,12 @@ from groundwire.mcp_server.config_text import (
     json_servers,
     json_text,
     read_json,
-    toml_with,
-    toml_without,
     without_comments,
-    yaml_with,
 )
 
 __all__ = ["CLIENTS", "NAME", "Change", "Client", "Host", "has_comments", "install", "uninstall", "without_comments"]
 
-Format = Literal["json", "jsonc", "toml", "yaml"]
+Format = Literal["json", "jsonc"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +66,7 @@ class Client:
     """The name for `--client`."""
     title: str
     """Its display name."""
-    path: str
+    path: str = ""
     """The path of its configuration, below a folder of the machine such as `{home}`."""
     windows: str = ""
     """The same on Windows, if it is another."""
@@ -79,12 +76,14 @@ class Client:
     """The file format; `jsonc` is JSON with comments."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Additional fields of an entry."""
-    program: str = "command"
-    """The key of the program in an entry."""
     together: bool = False
     """Whether program and arguments are one list."""
     base: Mapping[str, Any] = field(default_factory=dict)
     """Fields that a configuration requires beside the servers."""
+    add: str = ""
+    """Its own command that adds a server, where its configuration is not JSON."""
+    remove: str = ""
+    """Its own command that removes one."""
 
     def file(self, host: Host) -> Path:
         """Return the path of its configuration on a machine."""
@@ -99,8 +98,8 @@ class Client:
             command: The command that starts the server.
         """
         if self.together:
-            return {**self.extra, self.program: list(command)}
-        return {**self.extra, self.program: command[0], "args": list(command[1:])}
+            return {**self.extra, "command": list(command)}
+        return {**self.extra, "command": command[0], "args": list(command[1:])}
 
 
 def _clients() -> Mapping[str, Client]:
@@ -138,10 +137,6 @@ def install(client: Client, text: str, command: Sequence[str]) -> Change:
         ConfigurationError: the configuration cannot be parsed.
     """
     entry = client.entry(command)
-    if client.format == "toml":
-        return Change(text, toml_with(client, text, entry))
-    if client.format == "yaml":
-        return Change(text, yaml_with(client, text, entry))
     configuration = {**client.base, **read_json(client, text)}
     servers = json_servers(client, configuration, make=True)
     old = servers.get(NAME)
@@ -162,10 +157,6 @@ def uninstall(client: Client, text: str) -> Change:
     Raises:
         ConfigurationError: the configuration cannot be parsed.
     """
-    if client.format == "toml":
-        return Change(text, toml_without(client, text))
-    if client.format == "yaml":
-        return Change(text, yaml_with(client, text, None))
     configuration = read_json(client, text)
     servers = json_servers(client, configuration, make=False)
     if NAME not in servers:

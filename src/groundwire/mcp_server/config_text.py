@@ -1,11 +1,10 @@
-"""Editing of the server's entry in the text of a configuration: JSON with comments, TOML, YAML."""
+"""Editing of the server's entry in the text of a configuration: JSON, with or without comments."""
 
 from __future__ import annotations
 
 import json
 import re
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from groundwire.errors import ConfigurationError
@@ -19,10 +18,7 @@ __all__ = [
     "json_servers",
     "json_text",
     "read_json",
-    "toml_with",
-    "toml_without",
     "without_comments",
-    "yaml_with",
 ]
 
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*+(?:"|\Z)|//[^\r\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
@@ -47,8 +43,6 @@ def without_comments(text: str) -> str:
 
 NAME = "groundwire"
 """The server's name in configurations."""
-
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def read_json(client: Client, text: str) -> dict[str, Any]:
@@ -102,138 +96,3 @@ def json_text(configuration: Mapping[str, Any], text: str) -> str:
     indent = match[1] if match else "  "
     written = json.dumps(configuration, indent=indent, ensure_ascii=False) + "\n"
     return written.replace("\n", "\r\n") if "\r\n" in text else written
-
-
-def toml_with(client: Client, text: str, entry: Mapping[str, Any]) -> str:
-    """Return TOML with the server's entry, keeping user additions to it.
-
-    Raises:
-        ConfigurationError: it is not TOML, or the entry is not a separate table.
-    """
-    servers = _toml_servers(client, text)
-    old = servers.get(NAME)
-    if isinstance(old, dict) and {key: old.get(key) for key in entry} == dict(entry):
-        return text
-    additions = {key: value for key, value in old.items() if key not in entry} if isinstance(old, dict) else {}
-    nested = [key for key, value in additions.items() if isinstance(value, dict)]
-    others = _toml_cut(client, text, keep=nested)
-    lines = [f"[{'.'.join((*client.keys, NAME))}]"]
-    lines += [
-        f"{_toml_key(key)} = {_toml(value)}" for key, value in {**entry, **additions}.items() if key not in nested
-    ]
-    before = others.rstrip()
-    return (before + "\n\n" if before else "") + "\n".join(lines) + "\n"
-
-
-def toml_without(client: Client, text: str) -> str:
-    """Return TOML without the server's entry.
-
-    Raises:
-        ConfigurationError: see `toml_with`.
-    """
-    if NAME not in _toml_servers(client, text):
-        return text
-    return _toml_cut(client, text, keep=())
-
-
-def _toml_servers(client: Client, text: str) -> Mapping[str, Any]:
-    try:
-        table: Any = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ConfigurationError(
-            f"The configuration of {client.title} is not TOML ({error}). Fix it first; nothing was changed."
-        ) from error
-    for key in client.keys:
-        table = table.get(key, {})
-        if not isinstance(table, dict):
-            raise ConfigurationError(
-                f"In the configuration of {client.title}, {key} is not a table. Nothing was changed."
-            )
-    servers: Mapping[str, Any] = table
-    return servers
-
-
-def _toml_cut(client: Client, text: str, *, keep: Sequence[str]) -> str:
-    """Remove the server's table and its subtables, except for those to keep.
-
-    Raises:
-        ConfigurationError: the entry is not a separate table.
-    """
-    path = (*client.keys, NAME)
-    lines: list[str] = []
-    cutting = False
-    for line in text.splitlines(keepends=True):
-        header = re.match(r"\s*\[\[?([^\[\]]+)\]\]?", line)
-        if header:
-            parts = tuple(part.strip().strip("\"'") for part in header[1].split("."))
-            cutting = parts[: len(path)] == path and not (len(parts) > len(path) and parts[len(path)] in keep)
-        if not cutting:
-            lines.append(line)
-    others = "".join(lines)
-    try:
-        entry = _toml_servers(client, others).get(NAME, {})
-    except ConfigurationError:
-        entry = {"": None}
-    if set(entry) - set(keep):
-        raise ConfigurationError(
-            f"The entry in the configuration of {client.title} is not written as [{'.'.join(path)}]. "
-            "Change it by hand; nothing was changed."
-        )
-    return others
-
-
-def _toml(value: object) -> str:
-    """Serialize a value as TOML; JSON strings are valid TOML except for the character DEL."""
-    if isinstance(value, list):
-        return f"[{', '.join(map(_toml, value))}]"
-    if isinstance(value, (str, bool, int, float)):
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return str(value)  # a date or a time
-
-
-def yaml_with(client: Client, text: str, entry: Mapping[str, Any] | None) -> str:
-    """Return YAML with or without the server's entry, keeping user additions to it.
-
-    Other lines are unchanged, and values are written as JSON, which is valid YAML (1.2, section 1.3).
-
-    Raises:
-        ConfigurationError: the key's value is not written as an indented mapping.
-    """
-    (key,) = client.keys
-    lines = text.splitlines(keepends=True)
-    at = next((number for number, line in enumerate(lines) if re.match(rf"{key}\s*:", line)), None)
-    if at is None:
-        block = "" if entry is None else f"{key}:\n  {NAME}:\n" + _yaml_lines(entry, "    ")
-        return text + ("\n" if block and text and not text.endswith("\n") else "") + block
-    if not re.fullmatch(rf"{key}\s*:\s*(\{{\}}\s*)?(#.*)?", lines[at].rstrip()):
-        raise ConfigurationError(
-            f"In the configuration of {client.title}, {key} is not written as an indented mapping. "
-            "Change it by hand; nothing was changed."
-        )
-    end = next((n for n in range(at + 1, len(lines)) if re.match(r"[^\s#]", lines[n])), len(lines))
-    inner = next((match[1] for line in lines[at + 1 : end] if (match := re.match(r"([ ]+)[^\s#]", line))), "  ")
-    begin = next((n for n in range(at + 1, end) if re.match(rf"{inner}[\"']?{NAME}[\"']?\s*:", lines[n])), None)
-    if begin is None:
-        start, stop, additions = end, end, ""
-        while start > at + 1 and not lines[start - 1].strip():
-            start = stop = start - 1
-    else:
-        start = begin
-        stop = next((n for n in range(begin + 1, end) if re.match(rf"{inner}[^\s#]", lines[n])), end)
-        while not lines[stop - 1].strip():
-            stop -= 1
-        own_keys = "|".join(map(re.escape, entry or ()))
-        additions = "".join(line for line in lines[begin + 1 : stop] if not re.match(rf"\s+(?:{own_keys})\s*:", line))
-    deeper = inner * 2
-    new = "" if entry is None else f"{inner}{NAME}:\n{_yaml_lines(entry, deeper)}{additions}"
-    head = re.sub(r"\{\}\s*", "", lines[at]) if entry is not None else lines[at]
-    before = "".join([*lines[:at], head if head.endswith("\n") else head + "\n", *lines[at + 1 : start]])
-    return (before + new + "".join(lines[stop:])) if entry is not None or begin is not None else text
-
-
-def _yaml_lines(entry: Mapping[str, Any], indent: str) -> str:
-    return "".join(f"{indent}{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in entry.items())
-
-
-def _toml_key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else json.dumps(key, ensure_ascii=False)

@@ -18,9 +18,9 @@ from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from groundwire._version import __version__
-from groundwire.errors import GroundwireError, MissingKey, PermissionDenied
+from groundwire.errors import GroundwireError, PermissionDenied
 from groundwire.mcp_server.client_presence import Presence
-from groundwire.mcp_server.elicitation import KeyRequests, ask_permission
+from groundwire.mcp_server.elicitation import ask_permission
 from groundwire.mcp_server.openai_tools import OPENAI_TOOLS, openai_result
 from groundwire.mcp_server.sessions import HEARTBEAT, Sessions, logging_attempts, reporting
 from groundwire.mcp_server.structured_content import output_schema, structured_content
@@ -84,15 +84,14 @@ _ICON = (
 )
 
 
-def make_server(sessions: Sessions, *, keys: KeyRequests | None = None, heartbeat: float = HEARTBEAT) -> Server[Any]:
+def make_server(sessions: Sessions, *, heartbeat: float = HEARTBEAT) -> Server[Any]:
     """Return the server over sessions, which the caller closes.
 
     Args:
         sessions: The sessions.
-        keys: Asks the user for a missing API key; None where the keys are not the user's.
         heartbeat: Seconds of silence after which the progress of a call is reported.
     """
-    handlers = _Handlers(sessions, keys, heartbeat)
+    handlers = _Handlers(sessions, heartbeat)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # logging is deprecated in the newest protocol, but available in older ones
         return _server(sessions, handlers)
@@ -120,11 +119,9 @@ def _server(sessions: Sessions, handlers: _Handlers) -> Server[Any]:
 
 
 class _Handlers:
-    def __init__(self, sessions: Sessions, keys: KeyRequests | None, heartbeat: float) -> None:
+    def __init__(self, sessions: Sessions, heartbeat: float) -> None:
         self._sessions = sessions
-        self._keys = keys
         self._heartbeat = heartbeat
-        self._asked_for: set[str] = set()
         search, page = web_tool_definitions(sessions.settings, files=bool(sessions.settings.policy.files))
         self.instructions = instructions(sessions.settings)
         self._openai = sessions.settings.mcp.tools == "openai"
@@ -263,8 +260,6 @@ class _Handlers:
     ) -> ToolResult | types.InputRequiredResult:
         """Call a tool, after asking the user if a rule or an unknown URL requires it and the client supports it."""
         arguments = params.arguments or {}
-        if key_request := await self._ask_for_key(ctx, params):
-            return key_request
         with suppress(MCPError):  # the call itself reports invalid settings
             if question := (await self._session(ctx)).question(params.name, arguments):
                 leave = await self._ask(ctx, params, "call", question)
@@ -290,28 +285,6 @@ class _Handlers:
     ) -> bool | types.InputRequiredResult | None:
         max_wait = self._sessions.settings.permission.confirm_timeout
         return await ask_permission(ctx, params, name, question, max_wait)
-
-    async def _ask_for_key(self, ctx: Context, params: types.CallToolRequestParams) -> types.InputRequiredResult | None:
-        """Ask the user for a key: without it nothing can be searched with, or they chose what needs it.
-
-        A key that other providers can do without is asked for once.
-        """
-        if self._keys is None:
-            return None
-        try:
-            await self._sessions.get(_key(ctx), ctx.request)
-        except GroundwireError as error:
-            if isinstance(error.__cause__, MissingKey):
-                return await self._keys.ask(ctx, params, error.__cause__)
-            return None
-        missing = self._sessions.missing_key(params.name, params.arguments or {})
-        if missing is None or missing.variable in self._asked_for:
-            return None
-        question = await self._keys.ask(ctx, params, missing)
-        if question is None:
-            self._asked_for.add(missing.variable)
-            await self._sessions.renew()
-        return question
 
     async def _session(self, ctx: Context) -> Any:
         try:
@@ -360,14 +333,13 @@ def _contents(uri: str, text: str, mime_type: str) -> types.ReadResourceResult:
 def _key(ctx: Context) -> str:
     """Return a key that identifies the client of a server.
 
-    Streamable HTTP had sessions until protocol 2026-07-28, as has SSE. A client of the newer protocol is identified by
-    its address and its name.
+    HTTP had sessions until protocol 2026-07-28. A client of the newer protocol is identified by its address and its
+    name.
     """
     request = ctx.request
     if request is None:
         return ""
-    named = request.headers.get("mcp-session-id") or request.query_params.get("session_id")
-    if named:
+    if named := request.headers.get("mcp-session-id"):
         return f"session {named}"
     info: Any = (ctx.meta or {}).get(_CLIENT_INFO)
     name = info.get("name") if isinstance(info, dict) else None

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import mcp_types as types
 
-from groundwire.errors import GroundwireError, MissingKey
-from groundwire.integrations.hosts.codelia_search import local_search_lacks, local_search_tool
+from groundwire.errors import GroundwireError
+from groundwire.integrations.hosts.codelia_search import local_search_tool
 from groundwire.models import AttemptFinished, AttemptStarted, Event
 from groundwire.settings import Settings
 from groundwire.telemetry.call_events import listening
@@ -239,7 +239,6 @@ class Sessions:
         self._alone = alone
         self._lock = asyncio.Lock()
         self._web = web
-        self._made_with = settings
         self._owned = web is None
         self._web_for = web_for
         self._by_owner: dict[Owner, OrderedDict[str, Session]] = {}
@@ -278,29 +277,6 @@ class Sessions:
             return refused(tool, arguments, error)
         return await session.call(tool, arguments)
 
-    def missing_key(self, tool: str, arguments: Mapping[str, Any]) -> MissingKey | None:
-        """Return the key that a call lacks which the user or the call chose, although another provider can be used.
-
-        Args:
-            tool: The tool.
-            arguments: The model's arguments.
-        """
-        if self._web is None:
-            return None
-        if tool == "search":
-            return local_search_lacks(self._web, arguments)
-        return self._web.missing_key if tool == "web_search" else None
-
-    async def renew(self) -> None:
-        """Create a new `Web` if the settings have changed; its sessions begin again."""
-        async with self._lock:
-            if self._made_with is self.settings:
-                return
-            web, self._web = self._web, None
-            self._by_owner.clear()
-        if web is not None:
-            await web.aclose()
-
     def warm_up(self) -> None:
         """Start creating the `Web`, so that the first call need not wait for it."""
         if self._warming is None and self._web is None:
@@ -328,5 +304,5 @@ class Sessions:
                 web: Web = room.Web(self.settings)
                 for reason in web.skipped:
                     _logger.info("%s", reason)
-                self._web, self._made_with = web, self.settings
+                self._web = web
             return self._web

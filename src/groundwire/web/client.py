@@ -34,7 +34,6 @@ from groundwire.models.validators import (
 if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.cassette import Cassette
     from groundwire.citations.verify import CitedPage, Entailment, Report
-    from groundwire.errors import MissingKey
     from groundwire.hosted.answers.types import HostedAnswer
     from groundwire.models import Budget, Observer, SiteUrl
     from groundwire.providers import ReadProvider, SearchProvider
@@ -821,11 +820,6 @@ class Web:
         """
         if not self._is_view:
             await self._resources.aclose(grace_seconds)
-
-    @property
-    def missing_key(self) -> MissingKey | None:
-        """The key to ask the user for, of a provider that they chose."""
-        return self._resources.setup.missing_key
 
     close = aclose
 

@@ -38,15 +38,6 @@ def made_key(place: Place) -> str:
     return key
 
 
-def test_sse_with_a_key(place: Place) -> None:
-    key = made_key(place)
-    base = place.serve("--sse")
-    headers = {"Authorization": f"Bearer {key}"}
-    for path in ("/sse", "/mcp"):
-        _, answer = place.ask([search(query="bm25")], target=base + path, headers=headers)["answers"]
-        assert answer["isError"] is False
-
-
 async def test_who_may_not_come_in(place: Place) -> None:
     key = made_key(place)
     base = await asyncio.to_thread(place.serve)
@@ -80,16 +71,21 @@ def test_where_it_does_not_listen(place: Place) -> None:
 
 
 def test_it_ends_when_it_is_asked_to(place: Place, world: World) -> None:
-    base = place.serve("--sse")
+    base = place.serve()
     (server,) = place.started
     world.searxng.fail(InjectedFault.hang(), times=None)
-    client = place.start_client([search(query="x")], target=base + "/sse")
+    client = place.start_client([search(query="x")], target=base + "/mcp")
     world.searxng.wait_for_requests(1)
     server.send_signal(signal.SIGTERM)
     assert server.wait(100) == 0
     wait_until_idle(world.searxng)
     client.kill()
-    assert server.communicate() == ("", "")
+    said, complaint = server.communicate()
+    assert (said, complaint.startswith("Stopping; 1 running calls have 2 seconds"), complaint.count("\n")) == (
+        "",
+        True,
+        1,
+    )
 
 
 @pytest.mark.req("H3")
