@@ -42,14 +42,12 @@ def browsing(browser: Browser) -> Browsing:
 
 @pytest.fixture
 async def serve(settings: Callable[..., Settings], tmp_path: Path) -> AsyncIterator[Serve]:
-    """Serve the page, and give its `Web` and its address. Sections of settings may be given; the archive is on."""
+    """Serve the page with archive and cache, and give its `Web` and address. Sections of settings may be given."""
     async with AsyncExitStack() as stack:
 
         async def make(*, call_listeners: Any = (), **sections: Any) -> Any:
-            archive = {"enabled": True, "path": str(tmp_path / "archive.db")}
-            web = await stack.enter_async_context(
-                Web(settings(**{"archive": archive, **sections}), call_listeners=call_listeners)
-            )
+            kept = {"archive": {"enabled": True, "path": str(tmp_path / "archive.db")}, "cache": {"enabled": True}}
+            web = await stack.enter_async_context(Web(settings(**{**kept, **sections}), call_listeners=call_listeners))
             return web, await stack.enter_async_context(serving(Starlette(routes=ui_routes(web))))
 
         yield make
