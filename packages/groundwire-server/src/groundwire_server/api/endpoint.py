@@ -36,9 +36,6 @@ __all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "prefers", "read_
 
 _KIND = "text/event-stream"
 
-Tell = Callable[[str, BaseModel], None]
-"""Sends an event by its name."""
-
 
 class Started(ApiModel):
     """The data of the event `attempt_started`: a provider is called."""
@@ -53,7 +50,7 @@ def prefers(request: Request, kind: str) -> bool:
     return kind in accepted and "application/json" not in accepted
 
 
-async def _send_events(done: Callable[[Tell], Awaitable[BaseModel]], outbox: Outbox) -> None:
+async def _send_events(done: Callable[[], Awaitable[BaseModel]], outbox: Outbox) -> None:
     """Run a call and emit its events.
 
     Raises:
@@ -75,7 +72,7 @@ async def _send_events(done: Callable[[Tell], Awaitable[BaseModel]], outbox: Out
 
     try:
         with listening(listener):
-            result = await done(tell)
+            result = await done()
     except Failed as error:
         if not begun:
             raise
@@ -163,15 +160,13 @@ class Endpoint(Generic[_A]):
             body = _body(contents, caller, FORMS.get(scope["path"], _OWN_FORM), result)
             return Response(body, headers=caller.headers, media_type="application/json")
 
-        if self._events and (prefers(request, _KIND) or getattr(arguments, "stream", False)):
+        if self._events and prefers(request, _KIND):
             work = partial(_send_events, done)
             await answer_with_events(work, None, scope, receive, send, keep_alive=self._context.keep_alive)
         else:
             await answer_whole(respond(), scope, receive, send)
 
-    async def _done(
-        self, caller: Caller, arguments: _A, seconds: float, contents: Contents, tell: Tell | None = None
-    ) -> BaseModel:
+    async def _done(self, caller: Caller, arguments: _A, seconds: float, contents: Contents) -> BaseModel:
         """Return what came of a call.
 
         Raises:
@@ -179,8 +174,7 @@ class Endpoint(Generic[_A]):
         """
         try:
             with (limit := Timeout(seconds + _GRACE)):
-                work = self._worked(caller if tell is None else replace(caller, tell=tell), arguments, contents)
-                return await self._context.traffic.until_ended(work)
+                return await self._context.traffic.until_ended(self._worked(caller, arguments, contents))
         except Failed:
             raise
         except GroundwireError as error:
