@@ -17,7 +17,6 @@ from mcp.shared.exceptions import MCPError
 
 from groundwire._version import __version__
 from groundwire.errors import GroundwireError, PermissionDenied
-from groundwire.mcp_server.client_presence import Presence
 from groundwire.mcp_server.elicitation import ask_permission
 from groundwire.mcp_server.openai_tools import OPENAI_TOOLS, openai_result
 from groundwire.mcp_server.sessions import HEARTBEAT, Sessions, reporting
@@ -265,9 +264,6 @@ class _Handlers:
 
     async def _call(self, ctx: Context, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         work = self._sessions.call(_key(ctx), tool, arguments, ctx.request)
-        presence = Presence.of(ctx.request)
-        if presence is not None:
-            work = presence.during(work)
         if ctx.meta is None or ctx.meta.get("progress_token") is None:
             return await work
         settings = self._sessions.settings

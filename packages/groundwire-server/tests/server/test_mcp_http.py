@@ -148,7 +148,8 @@ async def test_a_client_shows_an_icon_and_may_keep_the_lists_that_never_change(p
 
 
 @pytest.mark.parametrize("modern", [False, True], ids=["2025", "2026"])
-async def test_a_client_that_goes_leaves_nothing(place: Place, world: World, modern: bool) -> None:
+async def test_a_call_that_is_given_up_leaves_nothing(place: Place, world: World, modern: bool) -> None:
+    """A client says so, as the protocol had it until 2026-07-28; since then it goes."""
     base = await asyncio.to_thread(place.serve)
     world.searxng.fail(InjectedFault.hang(), times=None)
     headers = {"Accept": "application/json, text/event-stream"}
@@ -175,6 +176,11 @@ async def test_a_client_that_goes_leaves_nothing(place: Place, world: World, mod
 
         call = asyncio.create_task(ask())
         await asyncio.to_thread(world.searxng.wait_for_requests, 1)
+        if not modern:
+            given_up = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+            async with client.post(base + "/mcp", json=given_up, headers=more) as reply:
+                assert reply.status == 202
+            await asyncio.to_thread(wait_until_idle, world.searxng)
         call.cancel()
         await asyncio.gather(call, return_exceptions=True)
     await asyncio.to_thread(wait_until_idle, world.searxng)

@@ -26,7 +26,7 @@ from groundwire_server.auth import KeyFile, Tenant, tenant_of
 from groundwire_server.auth.access_log import facts_of
 from groundwire_server.auth.authentication import TENANT
 from groundwire_server.auth.keys import KeyLimits
-from groundwire_server.client_disconnect import TrackedSend, never, relay, until_done, watched
+from groundwire_server.client_disconnect import TrackedSend, never, relay, until_done
 from groundwire_server.error_body import failed
 from groundwire_server.request_json import check_json
 
@@ -64,7 +64,7 @@ def mcp_mount(context: AppContext, *, peers: Peers | None = None, keys: KeyFile 
     server = make_server(sessions)
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # hosts and origins were checked
     inner = server.streamable_http_app(streamable_http_path=_PATH, transport_security=security)
-    app: ASGIApp = TenantSessions(watched(inner), context)
+    app: ASGIApp = TenantSessions(inner, context)
     if peers is not None and keys is not None:
         app = SessionRouting(app, peers, keys, context.traffic)
     app = Counted(app, context.traffic)
