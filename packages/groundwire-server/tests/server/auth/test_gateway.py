@@ -142,7 +142,7 @@ async def test_limits_of_a_key_hold_over_two_gateways(house: House, world: World
     assert 0 < int(answers[-1][1]["Retry-After"]) <= 86_400
     rates = [await search(number, slow) for number in range(3)]
     assert [status for status, _ in rates] == [200, 200, 429]
-    assert rates[-1][1]["ratelimit"].startswith('"requests";r=0')
+    assert 0 < int(rates[-1][1]["Retry-After"]) <= 60
     async with clients[0].post("/v1/pages", json={"url": world.origins[0] + "/"}, headers=narrow) as reply:
         assert (reply.status, (await reply.json())["error"]["code"]) == (403, "blocked_domain")
     assert (await search(0, one_provider))[0] == 403

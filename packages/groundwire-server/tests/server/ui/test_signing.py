@@ -185,7 +185,6 @@ async def test_suggestions_count_apart_from_what_a_key_asks(house: House) -> Non
     while typed[-1].status == 200:  # on a busy machine, some more are allowed meanwhile
         typed.append(await client.get("/page/suggestions?q=a"))
     assert typed[-1].status == 429
-    assert typed[0].headers["RateLimit-Policy"] == '"requests";q=20;w=120'
     assert (await client.get("/page/page.css")).status == 200, "the files are everyone's"
     assert (await client.get("/")).status == 200
 
