@@ -42,7 +42,6 @@ _MOUNTS: Final[Mapping[str, str]] = {
     "/openai/v1": "OpenAI, with the web",
     "/openai/api": "Ollama, with the web",
     "/openai/v1beta": "Gemini, with the web",
-    "/openai/health": "is the model server there",
 }
 _DEFAULTS = ServerSettings.model_construct()
 _CLOSING = 10.0  # seconds for closing open resources
