@@ -27,9 +27,9 @@ from groundwire_server.error_body import ApiModel
 __all__ = [
     "ApiRequest",
     "AskRequest",
+    "EmptyQuery",
     "GivenSource",
     "JsonObject",
-    "NoArguments",
     "PagesRequest",
     "PrepareCall",
     "PrepareQuery",
@@ -247,7 +247,7 @@ class JsonObject(RootModel[dict[str, JsonValue]]):
     """A JSON object: a model's tool arguments, or a request to a model API."""
 
 
-class NoArguments(BaseModel):
+class EmptyQuery(BaseModel):
     """A request without parameters."""
 
 

@@ -32,8 +32,8 @@ from groundwire_server.api.drop_in_contents import ignored
 from groundwire_server.api.endpoint import Endpoint, Work, is_json, read_json, read_query
 from groundwire_server.api.request_models import (
     AskRequest,
+    EmptyQuery,
     JsonObject,
-    NoArguments,
     PagesRequest,
     PrepareQuery,
     ResolveRequest,
@@ -180,7 +180,7 @@ def _served(context: AppContext) -> Mapping[str, Mapping[str, Any]]:
         "ask": of_body(ask, AskRequest, answering, AskReply, events=True),
         "verify_answer": of_body(verify, VerifyRequest, reading, VerifyReply),
         "list_tools": {
-            "app": Endpoint(context, partial(read_query, NoArguments), list_tools, default_seconds=_QUICK),
+            "app": Endpoint(context, partial(read_query, EmptyQuery), list_tools, default_seconds=_QUICK),
             "replies": (JsonObject,),
         },
         "call_tool": {

@@ -22,8 +22,8 @@ from groundwire_server.api.context import Caller
 from groundwire_server.api.endpoint import is_json, read_json, read_query
 from groundwire_server.api.request_models import (
     AskRequest,
+    EmptyQuery,
     JsonObject,
-    NoArguments,
     PrepareCall,
     PrepareQuery,
     ResolveRequest,
@@ -192,7 +192,7 @@ def _needs(caller: Caller) -> Needs:
     return Needs(allowed_domains=limits.allowed_domains, blocked_domains=limits.blocked_domains)
 
 
-async def list_tools(caller: Caller, _request: NoArguments) -> JsonObject:
+async def list_tools(caller: Caller, _request: EmptyQuery) -> JsonObject:
     """Return the definitions of the tools, in the format of OpenAI's Chat Completions API."""
     web = caller.web
     tools: list[JsonValue] = [tool.to_openai() for tool in web_tool_definitions(web.settings, files=bool(web.folders))]
