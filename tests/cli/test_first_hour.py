@@ -345,7 +345,7 @@ def test_a_client_gets_no_server_that_cannot_start(terminal: Terminal, bare: Pat
 
 @pytest.mark.parametrize(
     "command",
-    ["serve", "serve --help", "proxy --upstream http://a.test/v1", "keys create ci", "mcp --http", "mcp --sse"],
+    ["serve", "serve --help", "proxy --upstream http://a.test/v1", "keys create ci", "mcp --http"],
 )
 def test_a_command_of_the_server_says_what_to_install(terminal: Terminal, bare: Path, command: str) -> None:
     terminal.python = bare

@@ -23,10 +23,6 @@ async def connect(stack: AsyncExitStack, target: Any, headers: dict[str, str]) -
     if not isinstance(target, str):
         parameters = StdioServerParameters(command=target[0], args=target[1:], env=dict(os.environ))
         return await stack.enter_async_context(stdio_client(parameters))
-    if target.endswith("/sse"):
-        from mcp.client.sse import sse_client
-
-        return await stack.enter_async_context(sse_client(target, headers=headers))
     room: Any = import_module("mcp.client.streamable_http")
     if not hasattr(room, "streamable_http_client"):
         return (await stack.enter_async_context(room.streamablehttp_client(target, headers=headers)))[:2]

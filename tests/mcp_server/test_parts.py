@@ -5,11 +5,9 @@ from __future__ import annotations
 import asyncio
 from itertools import pairwise
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.mcp_server.client_presence import ClientGone, Presence
 from groundwire.mcp_server.handlers import page_of, page_uri
 from groundwire.mcp_server.sessions import reporting
 from groundwire.models import AttemptStarted
@@ -79,30 +77,3 @@ async def test_a_client_that_hears_nothing_more_harms_no_call() -> None:
         return "done"
 
     assert await reporting(report, 20.0, work(), heartbeat=0.001) == "done"
-
-
-async def test_work_ends_with_its_client_and_with_its_caller() -> None:
-    cancelled: list[int] = []
-    begun = asyncio.Event()
-
-    async def work(number: int) -> None:
-        begun.set()
-        try:
-            await asyncio.Event().wait()
-        except asyncio.CancelledError:
-            cancelled.append(number)
-            raise
-
-    presence = Presence()
-    call = asyncio.create_task(presence.during(work(1)))
-    await begun.wait()
-    presence.leave()
-    with pytest.raises(ClientGone):
-        await call
-    begun.clear()
-    call = asyncio.create_task(Presence().during(work(2)))
-    await begun.wait()
-    call.cancel()
-    with pytest.raises(asyncio.CancelledError):
-        await call
-    assert cancelled == [1, 2]

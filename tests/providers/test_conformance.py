@@ -16,7 +16,7 @@ UNSEEN = {"wikipedia": frozenset({"language"}), "duckduckgo_lite": frozenset({"p
 """The language is in the host's name; the second page needs more rows than "search" has."""
 
 REFUSED_WITH_EVERYTHING = ("brave", "exa", "arxiv", "duckduckgo_lite", "parallel_free")
-"""One of each kind: GET, POST and a reader, XML, HTML, and MCP; the others get every body with every status in slow runs."""
+"""One of each kind: GET, POST and a reader, XML, HTML, and MCP; the others get every pair of them in slow runs."""
 
 
 def case(world: World, name: str) -> ProviderCase:

@@ -155,7 +155,7 @@ def in_session(folder: Path, command: str, *, unlocked: bool) -> subprocess.Comp
 
 @pytest.mark.req("Y7", "Y8")
 def test_a_key_is_kept_in_the_keyring(tmp_path: Path) -> None:
-    keep = "import groundwire.setup, os; groundwire.setup.default_keeper().keep('BRAVE_API_KEY', os.environ['MY_KEY'])"
+    keep = "import groundwire.setup, os; groundwire.setup.KeyringKeeper().keep('BRAVE_API_KEY', os.environ['MY_KEY'])"
     done = in_session(
         tmp_path,
         f'{sys.executable} -c "{keep}" && {sys.executable} -m groundwire providers',

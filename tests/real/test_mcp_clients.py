@@ -86,7 +86,7 @@ def command(warm_python: Path) -> tuple[str, ...]:
 
 
 def start_http(command: tuple[str, ...], environment: Mapping[str, str]) -> tuple[subprocess.Popen[str], str]:
-    command = (*command, "--http", "--sse", "--port", "0")
+    command = (*command, "--http", "--port", "0")
     server = subprocess.Popen(command, env=dict(environment), stderr=subprocess.PIPE, text=True)
     assert server.stderr
     address = re.search(r"MCP at (http://\S+)/mcp", server.stderr.readline())
@@ -108,7 +108,7 @@ def test_a_client_of_the_first_major_version(
     ]
     server, base = start_http(command, environment)
     try:
-        for target in (command, f"{base}/mcp", f"{base}/sse"):
+        for target in (command, f"{base}/mcp"):
             done = subprocess.run(
                 [str(python), str(_CLIENT), json.dumps(target), json.dumps(calls)],
                 env=dict(environment),

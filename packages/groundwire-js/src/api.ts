@@ -32,8 +32,6 @@ export interface AskRequest {
   question: string;
   /** Whether to quote the best passages instead of asking a model. */
   quote?: boolean;
-  /** Whether to stream events, as with `Accept: text/event-stream`. */
-  stream?: boolean;
 }
 
 /** One request to one provider within a call, with its outcome. */
@@ -330,16 +328,6 @@ export interface PrepareQuery {
   tool?: "web_search" | "search" | null;
 }
 
-/** The price of a provider's calls. */
-export interface Price {
-  /** US dollars by unit, such as `request` or `page`. */
-  units: { [name: string]: number };
-  /** The date of the price list, ISO 8601. */
-  as_of: string;
-  /** The source of the price list. */
-  source: string;
-}
-
 /** The error of a request. */
 export interface Problem {
   /** The kind of failure, for programs, such as `invalid_request` or `deadline_exceeded`. */
@@ -352,52 +340,6 @@ export interface Problem {
   retry_after: number | null;
   /** Every attempt, in order. */
   attempts: Attempt[];
-}
-
-/** A provider's results in one of its roles over the last seven days, in all processes that share the store. */
-export interface ProviderRecord {
-  /** Its role. */
-  role: "search" | "read";
-  /** The number of attempts. */
-  attempts: number;
-  /** The share of successful attempts, 0 to 1; without those that ended because another one had answered. */
-  success_rate: number | null;
-  /** The number of searches without results. */
-  empty: number;
-  /** The mean duration of a successful attempt, in milliseconds. */
-  mean_ms: number | null;
-  /** The p95 latency of successful attempts, in milliseconds; at most 10,000. */
-  p95_ms: number | null;
-  /** The cost of its attempts, in US dollars. */
-  cost_usd: number;
-}
-
-/** A provider in the gateway's settings. */
-export interface ProviderReply {
-  /** Its name. */
-  name: string;
-  /** Its roles here. */
-  roles: Array<"search" | "read">;
-  /** Whether it is configured, so that it is used. */
-  configured: boolean;
-  /** What is missing, if it is not configured. */
-  needs: string;
-  /** Its health in this process: `degraded` is called last, `cooldown` is skipped. Unknown for one that does not search. */
-  health: "healthy" | "degraded" | "cooldown" | "unknown";
-  /** Seconds left of its cooldown. */
-  cooldown_seconds: number | null;
-  /** The reason, if it is not healthy. */
-  reason: string;
-  /** The price of its calls, if any. */
-  price: Price | null;
-  /** Its recent results, by role; for operators' keys. */
-  records: ProviderRecord[];
-}
-
-/** The providers of a gateway. */
-export interface ProvidersReply {
-  /** In the order in which they are called, search before read, followed by unconfigured ones for operators' keys. */
-  providers: ProviderReply[];
 }
 
 /** A search plan. */

@@ -13,7 +13,6 @@ import type {
   PagesRequest,
   PrepareQuery,
   Problem,
-  ProvidersReply,
   ResolveReply,
   ResolveRequest,
   SearchRequest,
@@ -129,11 +128,6 @@ export class Groundwire {
   /** Check each sentence of an answer against the pages that it cites. */
   verify(request: VerifyRequest, options: CallOptions = {}): Promise<VerifyReply> {
     return this.#post("/v1/verify", request.sources ? request : this.#named(request), options);
-  }
-
-  /** List the providers: configuration, health and cost. */
-  providers(options: CallOptions = {}): Promise<ProvidersReply> {
-    return this.#json("GET", "/v1/providers", undefined, options);
   }
 
   /** Show what a session has used, and its sources. */

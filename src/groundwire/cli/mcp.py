@@ -47,8 +47,8 @@ class _ForClient(Command):
 
 _CLIENT_NAMES = """
 Clients: claude-code, claude-code-project, claude-desktop, cline, cline-cli,
-codelia, codex, continue, copilot-cli, cursor, gemini, goose, junie, kiro,
-lm-studio, opencode, roo, squidbot, vscode, vscode-project, windsurf, zed."""
+codelia, codex, continue, copilot-cli, cursor, gemini, junie, kiro, lm-studio,
+opencode, roo, squidbot, vscode, vscode-project, windsurf, zed."""
 
 
 @click.command(
@@ -114,7 +114,6 @@ _EPILOG = """Configuration of most clients, which groundwire mcp install writes:
 @click.group(cls=Group, invoke_without_command=True, epilog=_EPILOG)
 @click.option("--http", is_flag=True, help="Serve streamable HTTP at /mcp instead of standard input and output.")
 @search_with
-@click.option("--sse", is_flag=True, help="With HTTP, also serve the older SSE transport at /sse.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
 @click.option(
     "--port",
@@ -124,14 +123,7 @@ _EPILOG = """Configuration of most clients, which groundwire mcp install writes:
     help="Port to listen on; 0 picks a free one.",
 )
 @click.pass_context
-def mcp(
-    ctx: click.Context,
-    http: bool,
-    providers: tuple[str, ...],
-    sse: bool,
-    host: str,
-    port: int,
-) -> None:
+def mcp(ctx: click.Context, http: bool, providers: tuple[str, ...], host: str, port: int) -> None:
     """Serve web_search and open_page over the Model Context Protocol.
 
     The default transport is standard input and output; log messages go to standard error. With --http, it is
@@ -140,10 +132,10 @@ def mcp(
     if ctx.invoked_subcommand is not None:
         return
     for name in ("host", "port"):
-        if not (http or sse) and ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
+        if not http and ctx.get_parameter_source(name) is click.core.ParameterSource.COMMANDLINE:
             raise click.UsageError(f"--{name} requires --http.")
-    if http or sse:
-        server_entry("mcp-http", "groundwire mcp --http")(providers, host, port, sse=sse)
+    if http:
+        server_entry("mcp-http", "groundwire mcp --http")(providers, host, port)
         return
     from groundwire.mcp_server.stdio import check_sdk
 

@@ -19,13 +19,12 @@ from groundwire.mcp_server.config_text import (
     json_text,
     read_json,
     without_comments,
-    yaml_with,
 )
 from groundwire.setup.apply import with_values
 
 __all__ = ["CLIENTS", "NAME", "Change", "Client", "Host", "has_comments", "install", "without_comments"]
 
-Format = Literal["json", "jsonc", "toml", "yaml"]
+Format = Literal["json", "jsonc", "toml"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +67,7 @@ class Client:
     """The name for `--client`."""
     title: str
     """Its display name."""
-    path: str
+    path: str = ""
     """The path of its configuration, below a folder of the machine such as `{home}`."""
     windows: str = ""
     """The same on Windows, if it is another."""
@@ -78,8 +77,6 @@ class Client:
     """The file format; `jsonc` is JSON with comments."""
     extra: Mapping[str, Any] = field(default_factory=dict)
     """Additional fields of an entry."""
-    program: str = "command"
-    """The key of the program in an entry."""
     together: bool = False
     """Whether program and arguments are one list."""
     base: Mapping[str, Any] = field(default_factory=dict)
@@ -98,8 +95,8 @@ class Client:
             command: The command that starts the server.
         """
         if self.together:
-            return {**self.extra, self.program: list(command)}
-        return {**self.extra, self.program: command[0], "args": list(command[1:])}
+            return {**self.extra, "command": list(command)}
+        return {**self.extra, "command": command[0], "args": list(command[1:])}
 
 
 def _clients() -> Mapping[str, Client]:
@@ -140,8 +137,6 @@ def install(client: Client, text: str, command: Sequence[str]) -> Change:
     if client.format == "toml":
         place = ".".join((*client.keys, NAME))
         return Change(text, with_values(text, {f"{place}.{key}": value for key, value in entry.items()}))
-    if client.format == "yaml":
-        return Change(text, yaml_with(client, text, entry))
     configuration = {**client.base, **read_json(client, text)}
     servers = json_servers(client, configuration)
     old = servers.get(NAME)

@@ -1,4 +1,4 @@
-"""Editing of the server's entry in the text of a configuration: JSON with comments, and YAML."""
+"""Editing of the server's entry in the text of a configuration: JSON, with or without comments."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ __all__ = [
     "json_text",
     "read_json",
     "without_comments",
-    "yaml_with",
 ]
 
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*+(?:"|\Z)|//[^\r\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
@@ -94,47 +93,3 @@ def json_text(configuration: Mapping[str, Any], text: str) -> str:
     indent = match[1] if match else "  "
     written = json.dumps(configuration, indent=indent, ensure_ascii=False) + "\n"
     return written.replace("\n", "\r\n") if "\r\n" in text else written
-
-
-def yaml_with(client: Client, text: str, entry: Mapping[str, Any]) -> str:
-    """Return YAML with the server's entry, keeping user additions to it.
-
-    Other lines are unchanged, and values are written as JSON, which is valid YAML (1.2, section 1.3).
-
-    Raises:
-        ConfigurationError: the key's value is not written as an indented mapping.
-    """
-    (key,) = client.keys
-    lines = text.splitlines(keepends=True)
-    at = next((number for number, line in enumerate(lines) if re.match(rf"{key}\s*:", line)), None)
-    if at is None:
-        before = f"{text}\n" if text and not text.endswith("\n") else text
-        return f"{before}{key}:\n  {NAME}:\n" + _yaml_lines(entry, "    ")
-    if not re.fullmatch(rf"{key}\s*:\s*(\{{\}}\s*)?(#.*)?", lines[at].rstrip()):
-        raise ConfigurationError(
-            f"In the configuration of {client.title}, {key} is not written as an indented mapping. "
-            "Change it by hand; nothing was changed."
-        )
-    end = next((n for n in range(at + 1, len(lines)) if re.match(r"[^\s#]", lines[n])), len(lines))
-    inner = next((match[1] for line in lines[at + 1 : end] if (match := re.match(r"([ ]+)[^\s#]", line))), "  ")
-    begin = next((n for n in range(at + 1, end) if re.match(rf"{inner}[\"']?{NAME}[\"']?\s*:", lines[n])), None)
-    if begin is None:
-        start, stop, additions = end, end, ""
-        while start > at + 1 and not lines[start - 1].strip():
-            start = stop = start - 1
-    else:
-        start = begin
-        stop = next((n for n in range(begin + 1, end) if re.match(rf"{inner}[^\s#]", lines[n])), end)
-        while not lines[stop - 1].strip():
-            stop -= 1
-        own_keys = "|".join(map(re.escape, entry))
-        additions = "".join(line for line in lines[begin + 1 : stop] if not re.match(rf"\s+(?:{own_keys})\s*:", line))
-    deeper = inner * 2
-    new = f"{inner}{NAME}:\n{_yaml_lines(entry, deeper)}{additions}"
-    head = re.sub(r"\{\}\s*", "", lines[at])
-    before = "".join([*lines[:at], head if head.endswith("\n") else head + "\n", *lines[at + 1 : start]])
-    return before + new + "".join(lines[stop:])
-
-
-def _yaml_lines(entry: Mapping[str, Any], indent: str) -> str:
-    return "".join(f"{indent}{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in entry.items())

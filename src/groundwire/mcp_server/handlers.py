@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -15,14 +14,12 @@ import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
-from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from groundwire._version import __version__
-from groundwire.errors import GroundwireError, MissingKey, PermissionDenied
-from groundwire.mcp_server.client_presence import Presence
-from groundwire.mcp_server.elicitation import KeyRequests, ask_permission
+from groundwire.errors import GroundwireError, PermissionDenied
+from groundwire.mcp_server.elicitation import ask_permission
 from groundwire.mcp_server.openai_tools import OPENAI_TOOLS, openai_result
-from groundwire.mcp_server.sessions import HEARTBEAT, Sessions, logging_attempts, reporting
+from groundwire.mcp_server.sessions import HEARTBEAT, Sessions, reporting
 from groundwire.mcp_server.structured_content import output_schema, structured_content
 from groundwire.models.argument_names import tool_method
 from groundwire.tools import ToolDefinition, ToolResult, refused, render_text, web_tool_definitions
@@ -76,7 +73,6 @@ def page_of(uri: str) -> tuple[str, str | None] | None:
 PROMPT, NEW_SESSION = "web_research", "new_session"
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"  # of a request since protocol 2026-07-28, which has no sessions
 _MARKDOWN = "text/markdown"
-_COMPLETIONS = 100  # the maximum of the protocol
 _LISTS = CacheHint(ttl_ms=300_000, scope="public")  # the settings determine them, the same for every caller
 _ICON = (
     "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='7' fill='#0d5c46'/>"
@@ -84,21 +80,14 @@ _ICON = (
 )
 
 
-def make_server(sessions: Sessions, *, keys: KeyRequests | None = None, heartbeat: float = HEARTBEAT) -> Server[Any]:
+def make_server(sessions: Sessions, *, heartbeat: float = HEARTBEAT) -> Server[Any]:
     """Return the server over sessions, which the caller closes.
 
     Args:
         sessions: The sessions.
-        keys: Asks the user for a missing API key; None where the keys are not the user's.
         heartbeat: Seconds of silence after which the progress of a call is reported.
     """
-    handlers = _Handlers(sessions, keys, heartbeat)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # logging is deprecated in the newest protocol, but available in older ones
-        return _server(sessions, handlers)
-
-
-def _server(sessions: Sessions, handlers: _Handlers) -> Server[Any]:
+    handlers = _Handlers(sessions, heartbeat)
     return Server(
         "groundwire",
         version=__version__,
@@ -114,17 +103,13 @@ def _server(sessions: Sessions, handlers: _Handlers) -> Server[Any]:
         on_read_resource=handlers.read_resource,
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
-        on_completion=handlers.complete,
-        on_set_logging_level=handlers.set_logging_level,
     )
 
 
 class _Handlers:
-    def __init__(self, sessions: Sessions, keys: KeyRequests | None, heartbeat: float) -> None:
+    def __init__(self, sessions: Sessions, heartbeat: float) -> None:
         self._sessions = sessions
-        self._keys = keys
         self._heartbeat = heartbeat
-        self._asked_for: set[str] = set()
         search, page = web_tool_definitions(sessions.settings, files=bool(sessions.settings.policy.files))
         self.instructions = instructions(sessions.settings)
         self._openai = sessions.settings.mcp.tools == "openai"
@@ -240,31 +225,11 @@ class _Handlers:
             text = guidance(self._sessions.settings) + (f"\n\n## The question\n\n{question}" if question else "")
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=types.TextContent(text=text))])
 
-    async def complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
-        session, argument = await self._session(ctx), params.argument
-        candidates: tuple[str, ...] = ()
-        if isinstance(params.ref, types.PromptReference):
-            if params.ref.name == PROMPT and argument.name == "question":
-                candidates = session.queries()
-        elif params.ref.uri == PAGE_TEMPLATE and argument.name == "url":
-            candidates = session.addresses()
-        matches = [text for text in candidates if argument.value.lower() in text.lower()]
-        values = matches[:_COMPLETIONS]
-        return types.CompleteResult(
-            completion=types.Completion(values=values, total=len(matches), has_more=len(matches) > len(values))
-        )
-
-    async def set_logging_level(self, ctx: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
-        (await self._session(ctx)).log_level = params.level
-        return types.EmptyResult()
-
     async def _call_with_leave(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> ToolResult | types.InputRequiredResult:
         """Call a tool, after asking the user if a rule or an unknown URL requires it and the client supports it."""
         arguments = params.arguments or {}
-        if key_request := await self._ask_for_key(ctx, params):
-            return key_request
         with suppress(MCPError):  # the call itself reports invalid settings
             if question := (await self._session(ctx)).question(params.name, arguments):
                 leave = await self._ask(ctx, params, "call", question)
@@ -291,28 +256,6 @@ class _Handlers:
         max_wait = self._sessions.settings.permission.confirm_timeout
         return await ask_permission(ctx, params, name, question, max_wait)
 
-    async def _ask_for_key(self, ctx: Context, params: types.CallToolRequestParams) -> types.InputRequiredResult | None:
-        """Ask the user for a key: without it nothing can be searched with, or they chose what needs it.
-
-        A key that other providers can do without is asked for once.
-        """
-        if self._keys is None:
-            return None
-        try:
-            await self._sessions.get(_key(ctx), ctx.request)
-        except GroundwireError as error:
-            if isinstance(error.__cause__, MissingKey):
-                return await self._keys.ask(ctx, params, error.__cause__)
-            return None
-        missing = self._sessions.missing_key(params.name, params.arguments or {})
-        if missing is None or missing.variable in self._asked_for:
-            return None
-        question = await self._keys.ask(ctx, params, missing)
-        if question is None:
-            self._asked_for.add(missing.variable)
-            await self._sessions.renew()
-        return question
-
     async def _session(self, ctx: Context) -> Any:
         try:
             return await self._sessions.get(_key(ctx), ctx.request)
@@ -321,14 +264,6 @@ class _Handlers:
 
     async def _call(self, ctx: Context, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         work = self._sessions.call(_key(ctx), tool, arguments, ctx.request)
-        level = "debug" if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else None
-        with suppress(MCPError):
-            level = (await self._session(ctx)).log_level or level
-        if level is not None:
-            work = logging_attempts(ctx.session, ctx.request_id, level, work)
-        presence = Presence.of(ctx.request)
-        if presence is not None:
-            work = presence.during(work)
         if ctx.meta is None or ctx.meta.get("progress_token") is None:
             return await work
         settings = self._sessions.settings
@@ -360,14 +295,13 @@ def _contents(uri: str, text: str, mime_type: str) -> types.ReadResourceResult:
 def _key(ctx: Context) -> str:
     """Return a key that identifies the client of a server.
 
-    Streamable HTTP had sessions until protocol 2026-07-28, as has SSE. A client of the newer protocol is identified by
-    its address and its name.
+    HTTP had sessions until protocol 2026-07-28. A client of the newer protocol is identified by its address and its
+    name.
     """
     request = ctx.request
     if request is None:
         return ""
-    named = request.headers.get("mcp-session-id") or request.query_params.get("session_id")
-    if named:
+    if named := request.headers.get("mcp-session-id"):
         return f"session {named}"
     info: Any = (ctx.meta or {}).get(_CLIENT_INFO)
     name = info.get("name") if isinstance(info, dict) else None

@@ -73,13 +73,11 @@ async def _serve(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, com
     import anyio
     from mcp.server.stdio import stdio_server
 
-    from groundwire.mcp_server.elicitation import KeyRequests
     from groundwire.mcp_server.handlers import make_server
     from groundwire.mcp_server.sessions import Sessions
 
     sessions = Sessions(settings, alone=True, complain=complain)
-    keys = KeyRequests(sessions)
-    server = make_server(sessions, keys=keys)
+    server = make_server(sessions)
     lines = cast("anyio.AsyncFile[str]", _Lines(incoming))  # the SDK only iterates it
     answers = anyio.wrap_file(io.TextIOWrapper(outgoing, encoding="utf-8", newline="\n"))
     task = asyncio.current_task()
@@ -98,7 +96,6 @@ async def _serve(settings: Settings, incoming: BinaryIO, outgoing: BinaryIO, com
     finally:
         with suppress(NotImplementedError, RuntimeError):
             loop.remove_signal_handler(signal.SIGTERM)
-        await keys.aclose()
         await sessions.aclose()
     if canceled:
         raise asyncio.CancelledError  # which asyncio turns into KeyboardInterrupt after Control-C

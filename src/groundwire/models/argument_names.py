@@ -311,10 +311,10 @@ def _convert_mapping(name: str, value: Mapping[str, Any]) -> Mapping[str, Any] |
 
 
 def _convert_list(name: str, value: Sequence[Any]) -> Mapping[str, Any] | None:
-    if name == "search_domain_filter":  # Perplexity: -a.test excludes
+    if name == "search_domain_filter":  # Perplexity: -a.test excludes, and .test is a.test, too
         return {
-            "allowed_domains": [domain for domain in value if not str(domain).startswith("-")],
-            "blocked_domains": [str(domain)[1:] for domain in value if str(domain).startswith("-")],
+            "allowed_domains": [str(domain).removeprefix(".") for domain in value if not str(domain).startswith("-")],
+            "blocked_domains": [str(domain)[1:].removeprefix(".") for domain in value if str(domain).startswith("-")],
         }
     return {"url": value[0]} if name == "urls" and len(value) == 1 else None
 

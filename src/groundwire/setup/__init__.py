@@ -22,7 +22,6 @@ from groundwire.setup.key_storage import (
     KeyringKeeper,
     KeyringState,
     clean_key,
-    default_keeper,
     keyring_state,
 )
 from groundwire.setup.provider_check import JSON_ON, Outcome, Verdict, Verification, verify, verify_all
@@ -43,7 +42,6 @@ __all__ = [
     "Verification",
     "clean_key",
     "commit",
-    "default_keeper",
     "key_source",
     "keyring_state",
     "load_offers",

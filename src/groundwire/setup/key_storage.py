@@ -17,10 +17,10 @@ from pydantic import SecretStr
 from groundwire._version import install_extra
 from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.settings.schema import SERVICE, has_keyring
-from groundwire.settings.sources import keys_file, read_dotenv
+from groundwire.settings.sources import read_dotenv
 from groundwire.settings.user_folders import os_reason, write
 
-__all__ = ["FileKeeper", "Keeper", "KeyringKeeper", "KeyringState", "clean_key", "default_keeper", "keyring_state"]
+__all__ = ["FileKeeper", "Keeper", "KeyringKeeper", "KeyringState", "clean_key", "keyring_state"]
 
 _KEY = re.compile(r"[\x21-\x7e]{4,2000}(?:,[\x21-\x7e]{4,2000}){0,50}")
 _UNSAFE = re.compile(r"[\"'`\\#$]")  # characters with a special meaning in a dotenv file or a shell
@@ -200,8 +200,3 @@ def keyring_state() -> KeyringState:
     except (KeyringError, OSError, ImportError, RuntimeError) as error:
         return KeyringState("failing", f"{type(error).__name__}: {error}"[:200])
     return KeyringState("usable", name)
-
-
-def default_keeper() -> Keeper:
-    """Return the default place for keys: the keyring, or without one the user's own file."""
-    return KeyringKeeper() if keyring_state().usable else FileKeeper(keys_file())

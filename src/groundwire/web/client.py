@@ -34,7 +34,6 @@ from groundwire.models.validators import (
 if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.cassette import Cassette
     from groundwire.citations.verify import CitedPage, Entailment, Report
-    from groundwire.errors import MissingKey
     from groundwire.models import Budget, Observer, SiteUrl
     from groundwire.providers import ReadProvider, SearchProvider
     from groundwire.reading.passages.reranking import EmbeddingRanker
@@ -782,11 +781,6 @@ class Web:
         """Close all connections; calls after it raise Closed. Idempotent. A session closes nothing."""
         if not self._is_view:
             await self._resources.aclose()
-
-    @property
-    def missing_key(self) -> MissingKey | None:
-        """The key to ask the user for, of a provider that they chose."""
-        return self._resources.setup.missing_key
 
     close = aclose
 

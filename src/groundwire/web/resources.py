@@ -69,8 +69,6 @@ class ProviderSetup:
     """The created providers, by name."""
     skipped: tuple[str, ...] = ()
     """Why providers are not used, a sentence each."""
-    missing_key: MissingKey | None = None
-    """The key to ask the user for: they chose these search providers, and none that takes a key has one."""
 
     def make(
         self,
@@ -108,9 +106,6 @@ class ProviderSetup:
             usable.append(provider)
         self.skipped += tuple(map(str, reasons))
         keys = [reason for reason in reasons if isinstance(reason, MissingKey)]
-        chosen = role == "search" and choices is None and self.settings.origin("search.providers") != "default"
-        keyed = [item for item in usable if getattr(item, "key_variables", ()) and getattr(item, "key_needed", True)]
-        self.missing_key = keys[0] if chosen and keys and not keyed else self.missing_key
         if not usable:
             cause = " ".join(map(str, reasons)) or f"{role}.providers is empty."
             raise ConfigurationError(f"There is no provider to {role} with. {cause}") from (keys[0] if keys else None)

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from groundwire.deadline import Timeout
-from groundwire.mcp_server.client_presence import PRESENCE, Presence
 from groundwire_server.request_json import UpstreamRejected
 
 if TYPE_CHECKING:
@@ -24,7 +23,6 @@ __all__ = [
     "never",
     "relay",
     "until_done",
-    "watched",
 ]
 
 
@@ -205,23 +203,3 @@ async def never() -> Message:
     """Receive nothing: the request was read, and another task waits for its client to disconnect."""
     await asyncio.Event().wait()
     raise AssertionError("the event is never set")
-
-
-def watched(app: ASGIApp) -> ASGIApp:
-    """Return an ASGI application whose requests know whether their client is connected."""
-
-    async def watching(scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "POST":
-            await app(scope, receive, send)
-            return
-        presence = scope[PRESENCE] = Presence()
-
-        async def received() -> Message:
-            message = await receive()
-            if message["type"] == "http.disconnect":
-                presence.leave()
-            return message
-
-        await app(scope, received, send)
-
-    return watching

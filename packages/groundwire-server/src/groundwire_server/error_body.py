@@ -154,13 +154,19 @@ def failure_of(error: GroundwireError | Failed) -> Failed:
     return Failed(_status(error), problem)
 
 
-def invalid(error: ValidationError, arguments: Iterable[str] = (), names: Mapping[str, str] = _NO_NAMES) -> Failed:
+def invalid(
+    error: ValidationError,
+    arguments: Iterable[str] = (),
+    names: Mapping[str, str] = _NO_NAMES,
+    sent: Mapping[str, str] = _NO_NAMES,
+) -> Failed:
     """Return a failure for invalid arguments.
 
     Args:
         error: What is wrong with them.
         arguments: The arguments that an unknown one may be a misspelling of.
         names: Other APIs' names of the arguments.
+        sent: The names under which the client has sent them, where these are not ours.
     """
     if error.error_count() > MAX_FAULTS:
         text = f"{error.error_count():,} values are wrong. /openapi.json lists what a request may have."
@@ -169,11 +175,11 @@ def invalid(error: ValidationError, arguments: Iterable[str] = (), names: Mappin
     if problems[0]["type"] == "json_invalid":
         return failed(400, "invalid_json", f"The body is not JSON. {problems[0]['msg']}.")
     sentences = dict.fromkeys(
-        _sentence(f"{_named(item['loc'])}: {text}{_hint(item['type'], item['loc'], arguments, names)}")
+        _sentence(f"{_named(item['loc'], sent)}: {text}{_hint(item['type'], item['loc'], arguments, names)}")
         for item, (_, text) in zip(problems, faults(error), strict=True)
     )
     text = " ".join(line.removeprefix(": ") for line in list(sentences)[:_MOST])
-    return Failed(400, Problem(code="invalid_request", message=text, field=_named(problems[0]["loc"]) or None))
+    return Failed(400, Problem(code="invalid_request", message=text, field=_named(problems[0]["loc"], sent) or None))
 
 
 def _sentence(text: str) -> str:
@@ -185,9 +191,10 @@ def _hint(kind: str, location: Sequence[int | str], arguments: Iterable[str], na
     return argument_hint(str(location[-1]), arguments, names) if kind == "extra_forbidden" and location else ""
 
 
-def _named(location: Sequence[int | str]) -> str:
+def _named(location: Sequence[int | str], sent: Mapping[str, str]) -> str:
     """Return an argument's name as its sender knows it, without the alternatives of its type."""
-    return ".".join(str(part) for part in location if str(part).isidentifier() or isinstance(part, int))
+    parts = [str(part) for part in location if str(part).isidentifier() or isinstance(part, int)]
+    return ".".join([sent.get(parts[0], parts[0]), *parts[1:]] if parts else ())
 
 
 def _status(error: GroundwireError) -> int:

@@ -430,7 +430,7 @@ async def _converse(start: Start, api: str, chance: Random, talks: int) -> int:
             elif edit == "summarize":
                 summary = f"Until now: {' '.join(_words(history[-1]))}"
                 history = [_user(api, summary)]
-                if not any(True for _ in marks_in(summary)):  # the texts of Messages and Gemini have no marks
+                if not any(True for _ in marks_in(summary)):  # the texts of Messages have no marks
                     known.clear()
             elif edit == "restart":
                 client = await served()

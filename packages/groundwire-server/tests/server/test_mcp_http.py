@@ -38,15 +38,6 @@ def made_key(place: Place) -> str:
     return key
 
 
-def test_sse_with_a_key(place: Place) -> None:
-    key = made_key(place)
-    base = place.serve("--sse")
-    headers = {"Authorization": f"Bearer {key}"}
-    for path in ("/sse", "/mcp"):
-        _, answer = place.ask([search(query="bm25")], target=base + path, headers=headers)["answers"]
-        assert answer["isError"] is False
-
-
 async def test_who_may_not_come_in(place: Place) -> None:
     key = made_key(place)
     base = await asyncio.to_thread(place.serve)
@@ -80,16 +71,21 @@ def test_where_it_does_not_listen(place: Place) -> None:
 
 
 def test_it_ends_when_it_is_asked_to(place: Place, world: World) -> None:
-    base = place.serve("--sse")
+    base = place.serve()
     (server,) = place.started
     world.searxng.fail(InjectedFault.hang(), times=None)
-    client = place.start_client([search(query="x")], target=base + "/sse")
+    client = place.start_client([search(query="x")], target=base + "/mcp")
     world.searxng.wait_for_requests(1)
     server.send_signal(signal.SIGTERM)
     assert server.wait(100) == 0
     wait_until_idle(world.searxng)
     client.kill()
-    assert server.communicate() == ("", "")
+    said, complaint = server.communicate()
+    assert (said, complaint.startswith("Stopping; 1 running calls have 2 seconds"), complaint.count("\n")) == (
+        "",
+        True,
+        1,
+    )
 
 
 @pytest.mark.req("H3")
@@ -152,7 +148,8 @@ async def test_a_client_shows_an_icon_and_may_keep_the_lists_that_never_change(p
 
 
 @pytest.mark.parametrize("modern", [False, True], ids=["2025", "2026"])
-async def test_a_client_that_goes_leaves_nothing(place: Place, world: World, modern: bool) -> None:
+async def test_a_call_that_is_given_up_leaves_nothing(place: Place, world: World, modern: bool) -> None:
+    """A client says so, as the protocol had it until 2026-07-28; since then it goes."""
     base = await asyncio.to_thread(place.serve)
     world.searxng.fail(InjectedFault.hang(), times=None)
     headers = {"Accept": "application/json, text/event-stream"}
@@ -179,6 +176,11 @@ async def test_a_client_that_goes_leaves_nothing(place: Place, world: World, mod
 
         call = asyncio.create_task(ask())
         await asyncio.to_thread(world.searxng.wait_for_requests, 1)
+        if not modern:
+            given_up = {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": 1}}
+            async with client.post(base + "/mcp", json=given_up, headers=more) as reply:
+                assert reply.status == 202
+            await asyncio.to_thread(wait_until_idle, world.searxng)
         call.cancel()
         await asyncio.gather(call, return_exceptions=True)
     await asyncio.to_thread(wait_until_idle, world.searxng)

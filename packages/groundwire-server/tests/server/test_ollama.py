@@ -171,11 +171,13 @@ async def test_a_model_without_tools_is_asked_plainly(serve: Serve) -> None:
     assert (await chatted(client, True))["message"]["content"] == "Plain."
 
 
-async def test_the_health_of_the_model_server(world: World, serve: Serve) -> None:
+async def test_the_health_is_that_of_the_model_server(world: World, serve: Serve) -> None:
     _, models, url = await serve(lambda _: Say("Plain."))
+    models.fail(InjectedFault.status(503, '{"error":  {"message": "Loading model"}}'))
     async with aiohttp.ClientSession() as http:
         async with http.get(f"{url}/health") as reply:
-            assert (reply.status, await reply.json()) == (200, {"status": "ok"})
+            assert (reply.status, await reply.read()) == (503, b'{"error":  {"message": "Loading model"}}')
+        assert models.requests[-1].path == "/health"
         models.fail(InjectedFault.close(), times=None)
         async with http.get(f"{url}/health") as reply:
-            assert (reply.status, (await reply.json())["status"]) == (503, "error")
+            assert (reply.status, (await reply.json())["error"]["code"]) == (502, "upstream_broken")

@@ -12,7 +12,7 @@ import subprocess
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -379,29 +379,6 @@ async def test_as_a_process(
         if process.returncode is None:
             process.kill()
             await process.wait()
-
-
-async def test_an_sse_session_is_its_owners(settings: Callable[..., Settings], tmp_path: Path) -> None:
-    file = KeyFile(tmp_path / "keys.json")
-    keys = {}
-    for name in ("alice", "bob"):
-        keys[name], record = make_key(name, datetime.now(UTC))
-        file.add(record)
-    async with AsyncExitStack() as stack:
-        given = settings(server={"key_file": str(file.path)})
-        gateway = await stack.enter_async_context(build_mcp(given, sse=True))
-        url = await stack.enter_async_context(serving(gateway))
-        client = Client(replace(PRESETS["mcp"], path="/sse"), int(url.rpartition(":")[2]), stack)
-        stream = await client.begin(method="GET", length=0, X_API_Key=keys["alice"])
-        path = re.search(
-            rb"data: (\S+)", await stream.reader.readuntil(b"session_id=") + await stream.reader.readline()
-        )
-        assert path
-        messages = Client(replace(PRESETS["mcp"], path=path[1].decode()), client.port, stack)
-        status, _, body = await messages.ask(X_API_Key=keys["bob"])
-        assert (status, code(body)) == (404, "no_such_session")
-        assert (await messages.ask(X_API_Key=keys["alice"]))[0] == 202
-        stream.writer.close()
 
 
 def test_mcp_alone_needs_nothing_of_the_page() -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 import os
 import random
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,7 +21,6 @@ from groundwire.testing import InjectedFault
 from groundwire_server.api import build_gateway
 from groundwire_server.auth import KeyFile
 from groundwire_server.auth.keys import KeyLimits, make_key
-from groundwire_server.ui.search_view import load_results, save_results
 from groundwire_server.uvicorn_runner import serving
 from test_tenants import WORDS, Make, kept
 from test_tenants import rrf as rrf
@@ -32,13 +30,6 @@ from world.model_apis import ModelServer
 MARKS = {"alice": "quokka", "bob": "narwhal"}
 """A word that stands in everything private of a tenant, and nowhere else."""
 MCP = {"Accept": "application/json, text/event-stream"}
-
-
-@pytest.mark.req("B22")
-@pytest.mark.parametrize("read", [load_results, save_results])
-def test_nothing_that_was_shown_is_had_without_saying_whose(read: Callable[..., object]) -> None:
-    parameter = inspect.signature(read).parameters["owner"]
-    assert (parameter.kind, parameter.default) == (parameter.KEYWORD_ONLY, parameter.empty)
 
 
 class House:
@@ -104,12 +95,6 @@ class House:
             case "mcp resources":
                 listed = await self.mcp(name, "resources/list")
                 return listed + await self.mcp(name, "resources/read", uri="groundwire://session")
-            case "mcp completion":
-                ref = {"type": "ref/resource", "uri": "groundwire://page/{url}{?cursor}"}
-                return await self.mcp(name, "completion/complete", ref=ref, argument={"name": "url", "value": "h"})
-            case "mcp question":
-                ref = {"type": "ref/prompt", "name": "web_research"}
-                return await self.mcp(name, "completion/complete", ref=ref, argument={"name": "question", "value": "r"})
             case "ask":
                 asked: dict[str, Any] = {"question": words, "quote": True, "session": "work"}
                 return await self.ask(name, "POST", "/v1/ask", json=asked)
@@ -172,8 +157,6 @@ ACTIONS = (
     "page",
     "page open",
     "verify",
-    "mcp completion",
-    "mcp question",
     "ask",
     "ask events",
     "tool search",
@@ -181,10 +164,6 @@ ACTIONS = (
     "responses",
     "messages",
     "forget",
-    "/archive",
-    "/archive?q=fusion",
-    "/providers",
-    "/v1/providers",
     "/v1/sessions/work",
     "/metrics",
     "/openapi.json",

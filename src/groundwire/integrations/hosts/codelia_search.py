@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from groundwire.hosted.requirements import Needs
     from groundwire.web import Web
 
-__all__ = ["local_search_lacks", "local_search_tool"]
+__all__ = ["local_search_tool"]
 
 _logger = logging.getLogger(__name__)
 
@@ -55,22 +55,6 @@ def local_search_tool(web: Web, needs: Needs | None = None) -> Tool:
         return await _local_search(web, views, positional("query", values, arguments), needs)
 
     return tool_of(Tool, local_search_definition(web.settings), call, web)
-
-
-def local_search_lacks(web: Web, arguments: Mapping[str, Any]) -> MissingKey | None:
-    """Return the key that a call of `search` lacks, or None.
-
-    Args:
-        web: What would search.
-        arguments: The model's arguments.
-    """
-    backend = understood("search", arguments).get("backend") or web.settings.search.local.backend
-    try:
-        if backend == "brave":
-            _asking(web, "brave")
-    except MissingKey as error:
-        return error
-    return None
 
 
 async def _local_search(

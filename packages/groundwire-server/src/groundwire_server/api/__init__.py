@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from groundwire.settings import Settings, load
 from groundwire_server.api.app import Gateway, build_app
 from groundwire_server.api.context import AppContext
-from groundwire_server.api.mcp_http import mcp_mounts
+from groundwire_server.api.mcp_http import mcp_mount
 from groundwire_server.api.mounts import Mount, openai_mounts
 from groundwire_server.api.peers import Peers
 from groundwire_server.auth import KeyFile
@@ -44,30 +44,24 @@ def build_gateway(
     """
 
     def mounts(context: AppContext, keys: KeyFile) -> Iterator[Mount]:
-        yield from mcp_mounts(context, peers=peers, keys=keys)
+        yield mcp_mount(context, peers=peers, keys=keys)
         if upstream is not None:
             yield from openai_mounts(context, upstream, key=upstream_key)
 
     return build_app(settings or load(), mounts, host=host, rest_api=True, page=page, peers=peers)
 
 
-def build_mcp(
-    settings: Settings | None = None,
-    *,
-    host: str = _LOOPBACK,
-    sse: bool = False,
-) -> Gateway:
+def build_mcp(settings: Settings | None = None, *, host: str = _LOOPBACK) -> Gateway:
     """Build a server of only MCP, as run by `groundwire mcp --http`.
 
     Args:
         settings: See `build_gateway`.
         host: Where it is going to listen.
-        sse: Whether to speak the older SSE transport at `/sse`, too.
 
     Raises:
         ConfigurationError: the settings are invalid, or a server is not allowed to listen on the address.
     """
-    return build_app(settings or load(), lambda context, _: mcp_mounts(context, sse=sse), host=host)
+    return build_app(settings or load(), lambda context, _: [mcp_mount(context)], host=host)
 
 
 def build_proxy(upstream: str, settings: Settings | None = None, *, host: str = _LOOPBACK) -> Gateway:

@@ -10,24 +10,22 @@ the response has the members that their clients read.
 from __future__ import annotations
 
 import asyncio
-import json
 import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, date, datetime
+from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Annotated, Any, ClassVar, Final, Literal, Self
+from typing import Annotated, Any, Final
 
-from pydantic import AfterValidator, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field
 
-from groundwire.errors import InvalidRequest
-from groundwire.models import SearchResponse, SearchResult
-from groundwire.models.argument_names import SEARCH, argument_hint, recent, translated
+from groundwire.models import MAX_LIMIT, SearchResponse, SearchResult
+from groundwire.models.argument_names import SEARCH
 from groundwire_server.api.context import Caller
-from groundwire_server.api.drop_in_contents import DROP_INS, ignored, without_days
-from groundwire_server.api.request_models import ApiRequest, SearchRequest, Tokens, WholeNumber, Words
-from groundwire_server.error_body import ApiModel, failed, invalid
+from groundwire_server.api.drop_in_contents import DROP_INS, ignored
+from groundwire_server.api.request_models import SearchRequest, Tokens, WholeNumber, Words
+from groundwire_server.error_body import ApiModel, failed
 
 __all__ = [
     "FORMS",
@@ -39,87 +37,21 @@ __all__ = [
 ]
 
 _CHARACTERS = 4  # of a token, on average
-_DAY = r"^(0?[1-9]|1[0-2])/(0?[1-9]|[12][0-9]|3[01])/[12][0-9]{3}$"
-_FILTERS: Final = frozenset(
-    {
-        "country",
-        "search_domain_filter",
-        "search_language_filter",
-        "search_recency_filter",
-        "search_after_date_filter",
-        "search_before_date_filter",
-    }
-)
-"""Perplexity's names of arguments that every search has."""
 
 
-def _existing(text: str) -> str:
-    """Refuse days that do not exist, by the name that the client knows."""
-    month, day, year = map(int, text.split("/"))
-    try:
-        date(year, month, day)
-    except ValueError:
-        raise ValueError("is not a date") from None
-    return text
+class PerplexityRequest(SearchRequest):
+    """A search with what only Perplexity has; its names of the other arguments, Tavily's and Exa's are understood."""
 
-
-_Day = Annotated[str, Field(pattern=_DAY), AfterValidator(_existing)]
-_Domain = Annotated[str, Field(max_length=254, pattern=r"^-?\.?[A-Za-z0-9_]([A-Za-z0-9._-]*[A-Za-z0-9_])?$")]
-
-
-class PerplexityRequest(ApiRequest):
-    """A request in Perplexity's format."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(extra="ignore")
-
-    other_names: ClassVar[Mapping[str, str]] = MappingProxyType(
-        {name: {"limit": "max_results", "region": "country"}.get(right, right) for name, right in SEARCH.items()}
-        | {"limit": "max_results", "region": "country"}
-    )
-
-    query: Words | Annotated[tuple[Words, ...], Field(min_length=1, max_length=5)]
+    query: Words | Annotated[tuple[Words, ...], Field(min_length=1, max_length=5)]  # type: ignore[assignment]
     """One query, or several whose results are merged into one list."""
-    max_results: Annotated[int, Field(ge=1, le=20), WholeNumber] = 10
+    limit: Annotated[int, Field(ge=1, le=MAX_LIMIT), WholeNumber] = 10
     """Maximum results."""
     max_tokens: Tokens | None = None
     """Maximum tokens of all snippets together, at four characters each."""
     max_tokens_per_page: Tokens | None = None
     """Maximum tokens of one snippet. Open the page for more text."""
-    country: str | None = Field(default=None, pattern=r"^[A-Za-z]{2}$")
-    """A country code such as `US`."""
-    search_domain_filter: tuple[_Domain, ...] | None = Field(default=None, max_length=20)
-    """Only these domains; with a `-` before each, exclude them."""
-    search_language_filter: tuple[Annotated[str, Field(pattern=r"^[A-Za-z]{2}$")], ...] | None = Field(
-        default=None, max_length=10
-    )
-    """Two-letter language codes; several of them mean any language."""
-    search_recency_filter: Literal["hour", "day", "week", "month", "year"] | None = None
-    """The maximum age of results; an hour counts as a day."""
-    search_after_date_filter: _Day | None = None
-    """Published on this day or later: month/day/year."""
-    search_before_date_filter: _Day | None = None
-    """Published on this day or earlier."""
-    search_mode: Literal["web"] | None = None
-    """What to search; only `web` is supported."""
-    search_type: Literal["web"] | None = None
-    """The kind of search; only pages are supported."""
-    search_context_size: Literal["low", "medium", "high"] | None = None
-    """Ignored."""
-    last_updated_after_filter: None = None
-    """Not supported."""
-    last_updated_before_filter: None = None
-    """Not supported."""
     display_server_time: bool = False
     """Whether to return the server's time."""
-
-    @model_validator(mode="after")
-    def _sensible(self) -> Self:
-        domains = self.search_domain_filter or ()
-        if len({domain.startswith("-") for domain in domains}) > 1:
-            raise ValueError("search_domain_filter: either allow domains or, with a - before each, block them")
-        if self.search_recency_filter and (self.search_after_date_filter or self.search_before_date_filter):
-            raise ValueError("search_recency_filter cannot be combined with days")
-        return self
 
 
 class PerplexityResult(ApiModel):
@@ -171,7 +103,7 @@ def with_notice(response: SearchResponse) -> Sequence[SearchResult]:
 async def search_perplexity(caller: Caller, request: PerplexityRequest) -> PerplexityReply:
     """Search for a client of Perplexity."""
     queries = (request.query,) if isinstance(request.query, str) else request.query
-    arguments = {**_search_arguments(request), "limit": request.max_results, "timeout": request.timeout}
+    arguments = request.model_dump(include=set(SearchRequest.model_fields) - {"query", "session"})
     web = caller.session(request.session)
     try:
         async with asyncio.TaskGroup() as group:
@@ -179,58 +111,16 @@ async def search_perplexity(caller: Caller, request: PerplexityRequest) -> Perpl
     except BaseExceptionGroup as errors:  # a query that failed must not look like one without results
         raise errors.exceptions[0] from None
     responses = [task.result() for task in tasks]
-    rows = list(_merged(map(with_notice, responses)))[: request.max_results]
+    rows = list(_merged(map(with_notice, responses)))[: request.limit]
+    others = {name: value for name, value in request.sent_members.items() if name not in type(request).model_fields}
     notices = dict.fromkeys(response.notice for response in responses if response.notice)
-    unknown = {n: v for n, v in request.sent_members.items() if n not in type(request).model_fields}
     return PerplexityReply(
         results=tuple(_rows(rows, request)),
         id=str(uuid.uuid4()),
         server_time=datetime.now(UTC).isoformat() if request.display_server_time else None,
         query=queries[0] if len(queries) == 1 else None,
-        warnings=(*notices, *ignored(unknown, SEARCH)),
+        warnings=(*notices, *ignored(others, SEARCH)),
     )
-
-
-_OF_THE_KEY = frozenset({"api_key", "apiKey"})  # old clients send it in the body; the key that counts is in a header
-
-
-def _search_arguments(request: PerplexityRequest) -> dict[str, Any]:
-    """Return the other arguments of `Web.search` that a request has, under names of any API.
-
-    Raises:
-        InvalidRequest: an argument asks for something that does not exist, is given twice, or is of no API.
-        Failed: a value is invalid.
-    """
-    plain: dict[str, Any] = {}
-    own: set[str] = set()
-    fields = type(request).model_fields.keys() - _FILTERS
-    for name, value in recent(without_days(request.sent_members), SEARCH).items():
-        if meant := translated(name, value, request.other_names, fields):
-            duplicates = own & meant.keys()
-            own |= meant.keys()
-        else:
-            meant = translated(name, _filter_value(name, value), SEARCH, SearchRequest.model_fields)
-            if meant is None and name not in _OF_THE_KEY:
-                hint = argument_hint(name, (*SEARCH, *SEARCH.values()), SEARCH) or "; /openapi.json lists the arguments"
-                raise InvalidRequest(name, "is not supported", f"{hint[2].upper()}{hint[3:]}.".replace("?.", "?"))
-            meant = meant or {}
-            duplicates = plain.keys() & meant.keys()
-            plain |= meant
-        if duplicates:
-            raise InvalidRequest(name, "means the same as another argument", "Pass only one of them.")
-    try:
-        checked = SearchRequest.model_validate_json(json.dumps({"query": "any", **plain}))
-    except ValidationError as error:
-        raise invalid(error) from None
-    return checked.model_dump(include=set(plain))
-
-
-def _filter_value(name: str, value: Any) -> Any:
-    """Return a value of Perplexity's as others have it: domains without a leading dot, and at most one language."""
-    if name == "search_domain_filter" and isinstance(value, list):
-        return [re.sub(r"^(-?)\.", r"\1", domain) for domain in value]
-    several = name == "search_language_filter" and isinstance(value, list) and len(value) != 1
-    return None if several else value
 
 
 def _merged(by_query: Iterable[Sequence[SearchResult]]) -> Iterator[SearchResult]:

@@ -32,7 +32,7 @@ __all__ = [
 ]
 
 _EFFECTIVE: Final = frozenset(
-    ("include_answer", "include_raw_content", "include_usage", "contents", "scrape_options", "highlights", "text")
+    ("include_answer", "include_raw_content", "contents", "scrape_options", "highlights", "text")
 )
 """Arguments that have their effect here, in snake case."""
 DROP_INS: Final[Mapping[str, Any]] = tomllib.loads(
@@ -74,8 +74,6 @@ class Contents:
     """Whether each row has its snippet as Exa's `highlights`."""
     answer: Mapping[str, Any] | None = None
     """The arguments of the search whose question is answered."""
-    usage: bool = False
-    """Whether to say what Tavily would have charged."""
     options: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     """Arguments of `Web.open_pages`."""
 
@@ -95,10 +93,9 @@ def contents_of(members: Mapping[str, Any], *, reads: bool) -> Contents:
     _refuse_lost(plain, served if reads else _EFFECTIVE)
     searched = SearchRequest.renamed(without_days(members))
     options: dict[str, Any] = {name: value for name, value in searched.items() if name in _OF_PAGES}
-    usage = _is_wanted(plain.get("include_usage"))
     text = plain.get("text") if isinstance(plain.get("text"), (bool, Mapping)) else None  # else it is the query
     if reads:
-        return Contents(member="text" if text else "", length=_length(text), usage=usage)
+        return Contents(member="text" if text else "", length=_length(text))
     answer = _question(searched) if _is_wanted(plain.get("include_answer")) else None
     if scrape := plain.get("scrape_options"):
         return Contents(member="markdown", options=options | _page_options("scrapeOptions", scrape), answer=answer)
@@ -115,7 +112,6 @@ def contents_of(members: Mapping[str, Any], *, reads: bool) -> Contents:
         length=_length(text),
         passage=passage,
         answer=answer,
-        usage=usage,
         options=options,
     )
 
@@ -237,8 +233,6 @@ def with_contents(
         body["warnings"] = [*body.get("warnings", ()), *extra["unread"]]
     if "answer" in extra:
         body["answer"] = extra["answer"]
-    if contents.usage:
-        body["usage"] = {"credits": 0}
     return body
 
 

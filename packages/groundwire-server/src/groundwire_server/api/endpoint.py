@@ -21,10 +21,11 @@ from groundwire.deadline import Timeout
 from groundwire.errors import GroundwireError
 from groundwire.json_text import json_or_none
 from groundwire.models import AttemptStarted, Event
+from groundwire.models.argument_names import translated
 from groundwire.telemetry.call_events import listening
 from groundwire_server.api.compat_apis import FORMS, ResponseForm, shaped
 from groundwire_server.api.context import AppContext, Caller
-from groundwire_server.api.drop_in_contents import Contents, add_contents, contents_of, with_contents
+from groundwire_server.api.drop_in_contents import Contents, add_contents, contents_of, with_contents, without_days
 from groundwire_server.api.request_models import ApiRequest, PagesRequest
 from groundwire_server.auth.access_log import facts_of
 from groundwire_server.client_disconnect import Outbox, answer_whole, answer_with_events
@@ -34,9 +35,6 @@ from groundwire_server.request_json import check_json
 __all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "prefers", "read_json", "read_query"]
 
 _KIND = "text/event-stream"
-
-Tell = Callable[[str, BaseModel], None]
-"""Sends an event by its name."""
 
 
 class Started(ApiModel):
@@ -52,7 +50,7 @@ def prefers(request: Request, kind: str) -> bool:
     return kind in accepted and "application/json" not in accepted
 
 
-async def _send_events(done: Callable[[Tell], Awaitable[BaseModel]], outbox: Outbox) -> None:
+async def _send_events(done: Callable[[], Awaitable[BaseModel]], outbox: Outbox) -> None:
     """Run a call and emit its events.
 
     Raises:
@@ -74,7 +72,7 @@ async def _send_events(done: Callable[[Tell], Awaitable[BaseModel]], outbox: Out
 
     try:
         with listening(listener):
-            result = await done(tell)
+            result = await done()
     except Failed as error:
         if not begun:
             raise
@@ -86,6 +84,7 @@ async def _send_events(done: Callable[[Tell], Awaitable[BaseModel]], outbox: Out
 _logger = logging.getLogger(__name__)
 
 _NO_CONTENTS = Contents()
+_OF_THE_KEY = frozenset({"api_key", "apiKey"})  # old clients send it in the body; the key that counts is in a header
 _OWN_FORM = ResponseForm()
 _GRACE = 1.0  # seconds after a call's own deadline, which normally ends it
 
@@ -161,15 +160,13 @@ class Endpoint(Generic[_A]):
             body = _body(contents, caller, FORMS.get(scope["path"], _OWN_FORM), result)
             return Response(body, headers=caller.headers, media_type="application/json")
 
-        if self._events and (prefers(request, _KIND) or getattr(arguments, "stream", False)):
+        if self._events and prefers(request, _KIND):
             work = partial(_send_events, done)
             await answer_with_events(work, None, scope, receive, send, keep_alive=self._context.keep_alive)
         else:
             await answer_whole(respond(), scope, receive, send)
 
-    async def _done(
-        self, caller: Caller, arguments: _A, seconds: float, contents: Contents, tell: Tell | None = None
-    ) -> BaseModel:
+    async def _done(self, caller: Caller, arguments: _A, seconds: float, contents: Contents) -> BaseModel:
         """Return what came of a call.
 
         Raises:
@@ -177,8 +174,7 @@ class Endpoint(Generic[_A]):
         """
         try:
             with (limit := Timeout(seconds + _GRACE)):
-                work = self._worked(caller if tell is None else replace(caller, tell=tell), arguments, contents)
-                return await self._context.traffic.until_ended(work)
+                return await self._context.traffic.until_ended(self._worked(caller, arguments, contents))
         except Failed:
             raise
         except GroundwireError as error:
@@ -230,15 +226,18 @@ def read_json(model: type[_A], request: Request, body: bytes) -> _A:
         raise failed(415, "not_json", "Send the request as JSON, with Content-Type: application/json.")
     check_json(body)
     names = _names_of(model)
+    sent: Mapping[str, Any] = {}
     try:
         members = json_or_none(body) if request.scope["path"] in FORMS else None
         if not isinstance(members, dict) or not issubclass(model, ApiRequest):
             return model.model_validate_json(body)
-        arguments = model.model_validate_json(json.dumps(_with_defaults(model.renamed(members), request)))
-        arguments.remember(members)
+        sent = {name: value for name, value in without_days(members).items() if name not in _OF_THE_KEY}
+        arguments = model.model_validate_json(json.dumps(_with_defaults(model.renamed(sent), request)))
+        arguments.remember(sent)
         return arguments
     except ValidationError as error:
-        raise invalid(error, model.model_fields, names) from None
+        known = (*model.model_fields, *(names if sent else ()))
+        raise invalid(error, known, names, _sent_names(model, sent)) from None
 
 
 def _with_defaults(arguments: dict[str, Any], request: Request) -> dict[str, Any]:
@@ -248,6 +247,12 @@ def _with_defaults(arguments: dict[str, Any], request: Request) -> dict[str, Any
         arguments = {**arguments, "timeout": max(arguments["timeout"] / 1000, 1.0)}
     sized = any(arguments.get(name) is not None for name in ("query", "find", "cursor", "max_length", "max_tokens"))
     return arguments if sized else {**form.defaults, **arguments}
+
+
+def _sent_names(model: type[BaseModel], members: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the names that a client of another API gave to the arguments."""
+    names, fields = _names_of(model), model.model_fields
+    return {ours: name for name, value in members.items() for ours in translated(name, value, names, fields) or ()}
 
 
 def _names_of(model: type[BaseModel]) -> Mapping[str, str]:

@@ -8,17 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import re
 from collections import OrderedDict
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Iterable
 from functools import partial
 from typing import Final
 
 import aiohttp
 from starlette.requests import Request
-from starlette.routing import Mount as StarletteMount
-from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from groundwire.fair_queue import CURRENT_TENANT
@@ -30,20 +26,16 @@ from groundwire_server.auth import KeyFile, Tenant, tenant_of
 from groundwire_server.auth.access_log import facts_of
 from groundwire_server.auth.authentication import TENANT
 from groundwire_server.auth.keys import KeyLimits
-from groundwire_server.client_disconnect import TrackedSend, never, relay, until_done, watched
+from groundwire_server.client_disconnect import TrackedSend, never, relay, until_done
 from groundwire_server.error_body import failed
 from groundwire_server.request_json import check_json
 
-__all__ = ["SessionOwners", "SessionRouting", "mcp_mounts"]
+__all__ = ["SessionOwners", "SessionRouting", "mcp_mount"]
 
 _logger = logging.getLogger(__name__)
 
 _PATH: Final = "/mcp"  # of streamable HTTP
-_SSE_PATH: Final = "/sse"  # of the older SSE transport
-_POSTED: Final = "/messages/"
 _SESSION: Final = b"mcp-session-id"  # the header with the ID of a session
-_QUERY: Final = "session_id"
-_EVENT: Final = re.compile(rb"session_id=([0-9A-Za-z-]+)")
 _MOST: Final = 9_000  # sessions of all tenants; the SDK opens at most 10,000, and then refuses those of every tenant
 _AGAIN: Final = 1.0  # seconds
 _CALLER: Final = b"x-groundwire-caller"
@@ -51,14 +43,11 @@ _VERSION: Final = b"mcp-protocol-version"
 _HOP: Final = frozenset({b"connection", b"date", b"host", b"keep-alive", b"server", b"transfer-encoding", _CALLER})
 
 
-def mcp_mounts(
-    context: AppContext, *, sse: bool = False, peers: Peers | None = None, keys: KeyFile | None = None
-) -> Iterator[Mount]:
-    """Yield MCP over streamable HTTP at `/mcp`.
+def mcp_mount(context: AppContext, *, peers: Peers | None = None, keys: KeyFile | None = None) -> Mount:
+    """Return MCP over streamable HTTP at `/mcp`.
 
     Args:
         context: The server's parts.
-        sse: Whether to speak the older SSE transport at `/sse`, too.
         peers: The other workers of the server.
         keys: The keys.
 
@@ -66,7 +55,6 @@ def mcp_mounts(
         ConfigurationError: the SDK is not installed.
     """
     check_sdk()
-    from mcp.server.sse import SseServerTransport
     from mcp.server.transport_security import TransportSecuritySettings
 
     from groundwire.mcp_server.handlers import make_server
@@ -76,31 +64,11 @@ def mcp_mounts(
     server = make_server(sessions)
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # hosts and origins were checked
     inner = server.streamable_http_app(streamable_http_path=_PATH, transport_security=security)
-    if sse:
-        transport = SseServerTransport(_POSTED, security_settings=security)
-
-        async def stream(request: Request) -> ASGIApp:
-            """Return the stream of one client, from its first request to its last."""
-
-            async def streaming(scope: Scope, receive: Receive, send: Send) -> None:
-                async with transport.connect_sse(scope, receive, send) as (incoming, outgoing):
-                    with suppress(ConnectionError):
-                        await server.run(incoming, outgoing, server.create_initialization_options())
-
-            return streaming
-
-        inner.router.routes += [
-            Route(_SSE_PATH, stream, methods=["GET"]),
-            StarletteMount(_POSTED, transport.handle_post_message),
-        ]
-    app: ASGIApp = TenantSessions(watched(inner), context)
+    app: ASGIApp = TenantSessions(inner, context)
     if peers is not None and keys is not None:
         app = SessionRouting(app, peers, keys, context.traffic)
     app = Counted(app, context.traffic)
-    yield Mount(_PATH, app, inner.router.lifespan_context(inner))
-    if sse:
-        yield Mount(_SSE_PATH, app)
-        yield Mount(_POSTED.rstrip("/"), app)
+    return Mount(_PATH, app, inner.router.lifespan_context(inner))
 
 
 class SessionOwners:
@@ -162,16 +130,13 @@ class TenantSessions:
         """Forward a request if the sessions that it names are the caller's."""
         tenant = self._context.caller(scope).web.owner.tenant
         request = Request(scope, receive)
-        named = {*request.headers.getlist(_SESSION.decode()), *request.query_params.getlist(_QUERY)}
+        named = set(request.headers.getlist(_SESSION.decode()))
         if not all(self._owners.use(session, tenant) for session in named):
             raise failed(404, "no_such_session", "There is no such session; initialize a new one.")
         if scope["method"] == "POST":
             body = await request.body()
             check_json(body)
             receive = _replayed(body, receive)
-        if scope["path"] == _SSE_PATH:
-            await self._stream(tenant, scope, receive, send)
-            return
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
@@ -186,22 +151,6 @@ class TenantSessions:
             await send(message)
 
         await self._app(scope, receive, sending)
-
-    async def _stream(self, tenant: str, scope: Scope, receive: Receive, send: Send) -> None:
-        """Forward a stream of the SSE transport, whose first event names its session; both end together."""
-        opened = ""
-
-        async def sending(message: Message) -> None:
-            nonlocal opened
-            if not opened and (event := _EVENT.search(message.get("body", b""))):
-                opened = event[1].decode()
-                await self._open(opened, tenant, scope)
-            await send(message)
-
-        try:
-            await self._app(scope, receive, sending)
-        finally:
-            self._owners.remove(opened)
 
     async def _open(self, session: str, tenant: str, scope: Scope) -> None:
         """Record a new session, and end the one whose place it takes."""

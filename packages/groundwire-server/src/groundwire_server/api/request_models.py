@@ -27,6 +27,7 @@ from groundwire_server.error_body import ApiModel
 __all__ = [
     "ApiRequest",
     "AskRequest",
+    "EmptyQuery",
     "GivenSource",
     "JsonObject",
     "PagesRequest",
@@ -171,8 +172,6 @@ class AskRequest(ApiRequest):
     """The question."""
     quote: bool = False
     """Whether to quote the best passages instead of asking a model."""
-    stream: bool = False
-    """Whether to stream events, as with `Accept: text/event-stream`."""
 
 
 class PagesRequest(ApiRequest):
@@ -246,6 +245,10 @@ class VerifyRequest(ApiRequest):
 
 class JsonObject(RootModel[dict[str, JsonValue]]):
     """A JSON object: a model's tool arguments, or a request to a model API."""
+
+
+class EmptyQuery(BaseModel):
+    """A request without parameters."""
 
 
 ToolName = Literal["web_search", "open_page", "search"]

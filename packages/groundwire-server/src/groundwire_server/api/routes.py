@@ -32,6 +32,7 @@ from groundwire_server.api.drop_in_contents import ignored
 from groundwire_server.api.endpoint import Endpoint, Work, is_json, read_json, read_query
 from groundwire_server.api.request_models import (
     AskRequest,
+    EmptyQuery,
     JsonObject,
     PagesRequest,
     PrepareQuery,
@@ -42,12 +43,9 @@ from groundwire_server.api.request_models import (
 )
 from groundwire_server.api.status import (
     HealthReply,
-    Nothing,
-    ProvidersReply,
     SessionCall,
     SessionReply,
     alive,
-    providers,
     read_session,
     ready,
     reset_session,
@@ -166,10 +164,6 @@ def _served(context: AppContext) -> Mapping[str, Mapping[str, Any]]:
         app = Endpoint(context, partial(read_json, model), work, default_seconds=default_seconds, **more)
         return {"app": app, "bodies": {JSON: model}, "replies": (reply,)}
 
-    def of_nothing(work: Work[Nothing], reply: type[BaseModel]) -> dict[str, Any]:
-        app = Endpoint(context, partial(read_query, Nothing), work, default_seconds=_QUICK)
-        return {"app": app, "replies": (reply,)}
-
     def of_session(work: Work[SessionCall]) -> dict[str, Any]:
         app = Endpoint(context, read_session, work, default_seconds=_QUICK)
         return {"app": app, "query": SessionCall, "replies": (SessionReply,)}
@@ -185,7 +179,10 @@ def _served(context: AppContext) -> Mapping[str, Mapping[str, Any]]:
         "read_pages": of_body(pages, PagesRequest, reading, PagesReply, events=True),
         "ask": of_body(ask, AskRequest, answering, AskReply, events=True),
         "verify_answer": of_body(verify, VerifyRequest, reading, VerifyReply),
-        "list_tools": of_nothing(list_tools, JsonObject),
+        "list_tools": {
+            "app": Endpoint(context, partial(read_query, EmptyQuery), list_tools, default_seconds=_QUICK),
+            "replies": (JsonObject,),
+        },
         "call_tool": {
             "app": Endpoint(context, read_tool, call_tool, default_seconds=max(searching, reading), text=render_text),
             "bodies": {JSON: JsonObject},
@@ -199,7 +196,6 @@ def _served(context: AppContext) -> Mapping[str, Mapping[str, Any]]:
             "query": PrepareQuery,
             "replies": (JsonObject,),
         },
-        "list_providers": of_nothing(providers, ProvidersReply),
         "get_session": of_session(session),
         "reset_session": of_session(reset_session),
         "search_as_searxng": {

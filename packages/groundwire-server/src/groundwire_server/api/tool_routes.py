@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing
-from typing import TYPE_CHECKING, ClassVar, Literal, get_args
+from typing import Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, JsonValue
+from pydantic import JsonValue
 from starlette.requests import Request
 
 from groundwire import agent_loop
@@ -23,6 +22,7 @@ from groundwire_server.api.context import Caller
 from groundwire_server.api.endpoint import is_json, read_json, read_query
 from groundwire_server.api.request_models import (
     AskRequest,
+    EmptyQuery,
     JsonObject,
     PrepareCall,
     PrepareQuery,
@@ -36,13 +36,8 @@ from groundwire_server.error_body import ApiModel, failed
 from groundwire_server.request_json import parse_model_request
 from groundwire_server.warning_header import warning_headers
 
-if TYPE_CHECKING:
-    from groundwire.agent_loop import CitedAnswer
-
 __all__ = [
     "AskReply",
-    "Delta",
-    "Reset",
     "ResolveReply",
     "VerifyReply",
     "ask",
@@ -94,37 +89,10 @@ class AskReply(ApiModel):
     """Warnings about the answer."""
 
 
-class Delta(ApiModel):
-    """The data of the event `delta`: more of the answer's text. No citation marker is divided between two."""
-
-    delta: str
-    """The text."""
-
-
-class Reset(BaseModel):
-    """The data of the event `reset`: the text so far was not the answer, and begins again."""
-
-    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
-
-
 async def ask(caller: Caller, request: AskRequest) -> AskReply:
-    """Answer a question; where events are wanted, with its text as it is written."""
+    """Answer a question."""
     web = caller.session(request.session)
-    if caller.tell is None:
-        return _ask_reply(await agent_loop.ask(request.question, web=web, quote=request.quote, timeout=request.timeout))
-    stream = agent_loop.ask_stream(request.question, web=web, quote=request.quote, timeout=request.timeout)
-    async with aclosing(stream) as events:
-        async for event in events:
-            if event.type == "delta":
-                caller.tell("delta", Delta(delta=event.delta))
-            elif event.type == "reset":
-                caller.tell("reset", Reset())
-            elif event.type == "result":
-                return _ask_reply(event.answer)
-    raise RuntimeError("A stream of events ended without its answer.")
-
-
-def _ask_reply(answer: CitedAnswer) -> AskReply:
+    answer = await agent_loop.ask(request.question, web=web, quote=request.quote, timeout=request.timeout)
     return AskReply(
         question=answer.question,
         text=answer.text,
@@ -224,7 +192,7 @@ def _needs(caller: Caller) -> Needs:
     return Needs(allowed_domains=limits.allowed_domains, blocked_domains=limits.blocked_domains)
 
 
-async def list_tools(caller: Caller, _call: object) -> JsonObject:
+async def list_tools(caller: Caller, _request: EmptyQuery) -> JsonObject:
     """Return the definitions of the tools, in the format of OpenAI's Chat Completions API."""
     web = caller.web
     tools: list[JsonValue] = [tool.to_openai() for tool in web_tool_definitions(web.settings, files=bool(web.folders))]

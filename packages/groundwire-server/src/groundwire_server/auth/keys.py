@@ -86,8 +86,6 @@ class KeyLimits(_Part):
     """The folders of the server whose files it may open and search; none means no local file."""
     keep: bool = True
     """Whether anything may be stored for its calls, in caches and in the archive."""
-    concurrent: int = Field(default=0, exclude=True, repr=False)
-    """Has no effect; files written before 2026-11-30 may have it, and would otherwise be unusable as a whole."""
 
 
 class KeyRecord(_Part):

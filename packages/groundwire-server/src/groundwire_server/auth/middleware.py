@@ -205,7 +205,7 @@ class Access:
         try:
             headers = self._well_formed(scope)
             if scope["path"] in self._public:
-                await self._pass(scope, receive, send, None, {})
+                await self._pass(scope, receive, send, None)
                 return
             await self._admit(scope, receive, send, headers)
         except Failed as refusal:
@@ -253,25 +253,24 @@ class Access:
                         leave()  # the rest waits for events, for as long as the client stays
                     await send(message)
 
-                limits = await self._take(scope, tenant) if tenant is not None else {}
-                await self._pass(scope, receive, sending if scope["method"] == "GET" else send, tenant, limits)
+                if tenant is not None:
+                    await self._take(scope, tenant)
+                await self._pass(scope, receive, sending if scope["method"] == "GET" else send, tenant)
         finally:
             self._running -= 1
 
-    async def _take(self, scope: Scope, tenant: Tenant) -> Mapping[str, str]:
-        """Count a request against the limits of its key, and return the headers that say what is left."""
+    async def _take(self, scope: Scope, tenant: Tenant) -> None:
+        """Count a request against the limits of its key."""
         if not tenant.operator and _is_below(scope["path"], _OPERATORS):
             raise failed(403, "operators_only", "This requires an operator's key; see groundwire keys create.")
         share = _SUGGESTIONS_PER_SEARCH if scope["path"] == _SUGGESTIONS else 1
         try:
-            return await self._rates.take(tenant.key_id, tenant.limits, share)
+            await self._rates.take(tenant.key_id, tenant.limits, share)
         except StoreError:
             text = "The store of the rate limits does not respond."
             raise failed(503, "no_store", text, retry_after=1.0) from None
 
-    async def _pass(
-        self, scope: Scope, receive: Receive, send: Send, tenant: Tenant | None, more: Mapping[str, str]
-    ) -> None:
+    async def _pass(self, scope: Scope, receive: Receive, send: Send, tenant: Tenant | None) -> None:
         inner = dict(scope)
         inner["headers"] = without_key(list(scope["headers"]))
         if tenant is not None and not tenant.digest:  # an access token is for this server only
@@ -282,7 +281,6 @@ class Access:
             send,
             limit=self._limit(scope),
             seconds=self._settings.body_timeout,
-            headers=more,
             allowed=lambda: tenant is None or self._authenticator.is_still_valid(tenant),
         )
         await limited.run(self._app, inner)

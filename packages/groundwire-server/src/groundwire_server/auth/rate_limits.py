@@ -12,7 +12,7 @@ from urllib.parse import unquote_to_bytes
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from groundwire.deadline import Timeout
-from groundwire.storage.base import Pace, Store, StoreError
+from groundwire.storage.base import Store, StoreError
 from groundwire_server.auth.error_response import Headers, refuse, safe_headers, sends_a_body
 from groundwire_server.auth.keys import KeyLimits
 from groundwire_server.error_body import Failed, failed
@@ -26,7 +26,6 @@ __all__ = [
     "check_path",
     "client_network",
     "declared_length",
-    "rate_headers",
     "too_large",
 ]
 
@@ -144,7 +143,6 @@ class LimitedRequest:
         send: The server's.
         limit: Maximum bytes of the body.
         seconds: Timeout for the whole body.
-        headers: More headers of the answer.
         allowed: Says, while an answer streams, whether its client may still have it.
     """
 
@@ -155,14 +153,12 @@ class LimitedRequest:
         *,
         limit: int,
         seconds: float,
-        headers: Mapping[str, str],
         allowed: Callable[[], bool],
     ) -> None:
         self._receive = receive
         self._send = send
         self._limit = limit
         self._seconds_left = seconds
-        self._headers: Headers = [(name.encode(), value.encode("latin-1")) for name, value in headers.items()]
         self._allowed = allowed
         self._came = 0
         self._is_complete = False
@@ -213,7 +209,7 @@ class LimitedRequest:
         if message["type"] == "http.response.start":
             self._began = True
             headers: Headers = [(bytes(name), bytes(value)) for name, value in message.get("headers", ())]
-            message = {**message, "headers": safe_headers(headers) + self._headers}
+            message = {**message, "headers": safe_headers(headers)}
         elif message.get("more_body") and not self._allowed():
             raise _Cut
         await self._send(message)
@@ -287,8 +283,8 @@ class Rates:
         self._rate = rate
         self._burst = burst
 
-    async def take(self, key_id: str, limits: KeyLimits, share: int = 1) -> Mapping[str, str]:
-        """Count one request; return headers with the remaining limit.
+    async def take(self, key_id: str, limits: KeyLimits, share: int = 1) -> None:
+        """Count one request.
 
         Args:
             key_id: The key.
@@ -300,29 +296,11 @@ class Rates:
         """
         rate = limits.rate or self._rate
         if not rate:
-            return {}
+            return
         burst = ((limits.burst if limits.rate else self._burst) or math.ceil(rate / 6)) * share
         rate *= share
         interval, name = _MINUTE / rate, f"key:{key_id}:rate" + (f":{share}" if share > 1 else "")
         pace = await self._store.pace(name, interval=interval, burst=burst, max_wait=0.0)
-        headers = rate_headers(pace, interval, burst)
         if not pace.granted:
             text = f"This key may send {rate:,} requests a minute, in bursts of {burst:,}. Retry later."
-            raise failed(429, "rate_limited", text, retry_after=pace.wait, headers=headers)
-        return headers
-
-
-def rate_headers(pace: Pace, interval: float, burst: int) -> dict[str, str]:
-    """Return the headers for a client's rate limit (draft-ietf-httpapi-ratelimit-headers-09).
-
-    Args:
-        pace: What the store said.
-        interval: Seconds between two requests in the long run.
-        burst: How many may come at once.
-    """
-    remaining = max(0, math.floor((burst * interval - pace.backlog) / interval + 1e-6)) if pace.granted else 0
-    reset = pace.backlog if pace.granted else pace.wait
-    return {
-        "ratelimit-policy": f'"requests";q={burst};w={max(1, math.ceil(burst * interval))}',
-        "ratelimit": f'"requests";r={remaining};t={math.ceil(reset)}',
-    }
+            raise failed(429, "rate_limited", text, retry_after=pace.wait)

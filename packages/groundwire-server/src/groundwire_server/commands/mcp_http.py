@@ -16,14 +16,13 @@ __all__ = ["serve_mcp"]
 _GRACE = 2.0  # seconds for running calls when the server is stopped
 
 
-def serve_mcp(providers: tuple[str, ...], host: str, port: int, *, sse: bool) -> None:
+def serve_mcp(providers: tuple[str, ...], host: str, port: int) -> None:
     """Serve MCP over streamable HTTP until the process is asked to end.
 
     Args:
         providers: The search providers; none are those of the settings.
         host: The address to listen on.
         port: The port; 0 picks a free one.
-        sse: Whether to serve the older SSE transport, too.
 
     Raises:
         ConfigurationError: a setting is invalid, or listening there is not possible.
@@ -31,17 +30,16 @@ def serve_mcp(providers: tuple[str, ...], host: str, port: int, *, sse: bool) ->
     """
     settings = load({"search.providers": providers} if providers else None)
     warn(*settings.warnings)
-    fair_loop.run(without_waiting(lambda: _serve_preset(settings, host, port, sse)))
+    fair_loop.run(without_waiting(lambda: _serve_preset(settings, host, port)))
 
 
-async def _serve_preset(settings: Settings, host: str, port: int, sse: bool) -> None:
-    gateway = build_mcp(settings, host=host, sse=sse)
+async def _serve_preset(settings: Settings, host: str, port: int) -> None:
+    gateway = build_mcp(settings, host=host)
     key = "with an access token or an API key" if settings.server.oauth.issuers else "with an API key"
     how = key if gateway.asks_for_keys else "without a key, for this machine only"
 
     def ready(address: str) -> None:
-        more = f" and SSE at {address}/sse" if sse else ""
-        say(f"Serving MCP at {address}/mcp{more}, {how}.")
+        say(f"Serving MCP at {address}/mcp, {how}.")
 
     if await run_server(gateway, host, port, ready, grace=_GRACE) == signal.SIGINT:
         raise KeyboardInterrupt

@@ -42,13 +42,12 @@ _MOUNTS: Final[Mapping[str, str]] = {
     "/openai/v1": "OpenAI, with the web",
     "/openai/api": "Ollama, with the web",
     "/openai/v1beta": "Gemini, with the web",
-    "/openai/health": "is the model server there",
 }
 _DEFAULTS = ServerSettings.model_construct()
 _CLOSING = 10.0  # seconds for closing open resources
 _PRELOADED = (
     *("groundwire.mcp_server.handlers", "groundwire.storage.sqlite", "groundwire.web.resources"),
-    *("groundwire_server.ui", "mcp.server.sse", "uvicorn.lifespan.off", "uvicorn.loops.auto"),
+    *("groundwire_server.ui", "uvicorn.lifespan.off", "uvicorn.loops.auto"),
 )
 """Modules that each worker would otherwise import for itself, in 0.6 s of CPU time."""
 _BACKLOG = 512  # connections that wait to be accepted

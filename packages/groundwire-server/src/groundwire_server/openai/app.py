@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import json
 import logging
@@ -14,7 +13,7 @@ from typing import TypeVar
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -43,7 +42,7 @@ _logger = logging.getLogger(__name__)
 
 _MAX_REQUEST_BYTES = 32_000_000  # bytes of a request; pictures are sent inside
 _PRIVATE_STORE_BYTES = 32_000_000  # bytes in this process of conversations that must not be stored
-_READ_PATHS = ("models", "api/tags", "api/ps", "api/version", "v1beta/models")
+_READ_PATHS = ("health", "models", "api/tags", "api/ps", "api/version", "v1beta/models")
 _MODEL_CALLS = frozenset(
     ("POST", path)
     for path in ("embeddings", "completions", "api/generate", "api/embed", "api/embeddings", "api/show", "api/chat")
@@ -51,7 +50,6 @@ _MODEL_CALLS = frozenset(
 _GEMINI_CALL = re.compile(r"v1beta/models/[^/]+:[A-Za-z]+")
 _STORED_RESPONSE = re.compile(r"responses/([^/]+)(/.*)?")
 _ABSENT_STATUSES = (404, 405, 501)  # of a path that a server does not have
-_HEALTH_SECONDS = 3.0  # seconds until a model server counts as down
 _T = TypeVar("_T")
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
@@ -117,7 +115,7 @@ class Proxy:
         # Ollama and Gemini are below the root of a server.
         for path, above in ((prefix, ""), (f"{root}/api", "/api/"), (f"{root}/v1beta", "/v1beta/")):
             routes.append(Route(f"{path}/{{path:path}}", partial(self._forward, above), methods=_METHODS))
-        routes.append(Route(f"{root}/health", self._health, methods=["GET"]))
+        routes.append(Route(f"{root}/health", partial(self._forward, "/health"), methods=["GET"]))
         self.beside: tuple[str, ...] = tuple(f"{root}/{name}" for name in ("api", "v1beta", "health"))
         """The paths of endpoints outside the prefix."""
         if not root:  # Ollama's command line looks there whether its server runs
@@ -129,16 +127,6 @@ class Proxy:
     async def aclose(self) -> None:
         """Close the connections to the model server."""
         await self.upstream.aclose()
-
-    async def _health(self, request: Request) -> Response:
-        """Report whether the model server responds."""
-        try:
-            async with asyncio.timeout(_HEALTH_SECONDS), self.upstream.ask("GET", "models", self._headers(request)):
-                return JSONResponse({"status": "ok"})
-        except TimeoutError:
-            return JSONResponse({"status": "error", "error": "The model server did not answer in time."}, 503)
-        except Failed as error:
-            return JSONResponse({"status": "error", "error": str(error)}, 503)
 
     async def _answer(self, handler: type[CompletionHandler], target: str, request: Request) -> ASGIApp:
         """Return what answers a request of an API, forwarded to `target`, which may have fields of its path."""

@@ -93,16 +93,12 @@ class History:
         """Return what identifies the first turns."""
         return _joint([turn.digest.digest() for turn in self._turns[:end]])
 
-    def names(self, *, marked: bool = True) -> list[str]:
-        """Return what identifies the history up to its last answer, if it begins with any of the last questions.
-
-        Args:
-            marked: Whether only parts with markers are of interest.
-        """
+    def names(self) -> list[str]:
+        """Return what identifies the history up to its last answer from each of the last questions with markers."""
         turns = self._turns if self._turns and self._turns[-1].is_answer else []
         digests = [turn.digest.digest() for turn in turns]
         starts = [at for at, turn in enumerate(turns) if not turn.is_answer]
-        last = max((at for at, turn in enumerate(turns) if turn.marks), default=-1) if marked else len(turns)
+        last = max((at for at, turn in enumerate(turns) if turn.marks), default=-1)
         return [_joint(digests[at:]) for at in dict.fromkeys((*starts[:1], *starts[-_MAX_STARTS:])) if at <= last]
 
     def marks(self, end: int) -> set[int]:
@@ -263,7 +259,7 @@ class Conversations:
             return
         with suppress(StoreError):
             await ledger.save()
-            await self._note("said", (*names, *keys), [ledger.id])
+            await self._note((*names, *keys), [ledger.id])
 
     async def save_run(self, run: StoredRun, calls: Sequence[Mapping[str, Any]], question: str, response: str) -> None:
         """Store a run for the request with the results of the client's functions.
@@ -279,7 +275,7 @@ class Conversations:
         names += [_call_name({"id": call["id"]}, response) for call in calls] if response else []
         with suppress(StoreError):
             await self._save_text("run", run.id, json.dumps(value), _RUN_SECONDS)
-            await self._note("said", names, [run.id, _digest(question)], _RUN_SECONDS)
+            await self._note(names, [run.id, _digest(question)], _RUN_SECONDS)
 
     async def waiting_run(self, call: Mapping[str, Any], question: str, response: str = "") -> StoredRun | None:
         """Return the run that is waiting for a call, or None.
@@ -297,20 +293,6 @@ class Conversations:
             same = every
         run_text = await self._load_text("run", same[-1]) if same else ""
         return StoredRun(id=same[-1], **json.loads(run_text)) if run_text else None
-
-    async def save_answer(self, history: History, answer: str) -> None:
-        """Store an answer of the model of which the client gets less, such as one without its markers."""
-        name = _digest(answer)
-        with suppress(StoreError):
-            await self._save_text("marked", name, answer)
-            await self._note("shown", history.names(marked=False), [name])
-
-    async def saved_answer(self, history: History) -> str:
-        """Return the model's text for the last answer that the client got; empty if it is unknown or ambiguous."""
-        if not history.ends:
-            return ""
-        notes = await self._read_notes(history.name(history.ends[0]), "shown")
-        return await self._load_text("marked", str(notes[0][0])) if len(notes) == 1 else ""
 
     async def save_response_id(self, client_id: str, upstream: str) -> None:
         """Store which response of the model server ends the merged response that the client knows by another ID."""
@@ -347,14 +329,14 @@ class Conversations:
                 return zlib.decompress(entry.value).decode("utf-8", "surrogatepass")
         return ""
 
-    async def _note(self, kind: str, names: Iterable[str], note: list[str], life: float = _LEDGER_SECONDS) -> None:
+    async def _note(self, names: Iterable[str], note: list[str], life: float = _LEDGER_SECONDS) -> None:
         """Note an ID, and what else is known about it, at each of these names."""
         about, group = json.dumps(note).encode(), ((note[0].encode(),),)
-        await self._store.batch([AssignNumbers(self._key(kind, name), group, about, life) for name in names])
+        await self._store.batch([AssignNumbers(self._key("said", name), group, about, life) for name in names])
 
-    async def _read_notes(self, name: str, kind: str = "said") -> list[list[Any]]:
+    async def _read_notes(self, name: str) -> list[list[Any]]:
         with suppress(StoreError):
-            return [json.loads(note) for note in (await self._store.register(self._key(kind, name))).notes]
+            return [json.loads(note) for note in (await self._store.register(self._key("said", name))).notes]
         return []
 
     async def _ledger_ids(self, name: str) -> list[str]:

@@ -1,7 +1,7 @@
 """Gemini's generateContent: Google Search and URL context run locally, with responses in the API's format.
 
-The model's markers become `groundingSupports`. The client's history does not contain them, so they are restored by the
-words of a response, for the same client and as long as the numbers are stored.
+The model's markers stay in the text, so that the client's history has them; what they support is in
+`groundingSupports`, too.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
-from itertools import accumulate
+from itertools import accumulate, groupby
 from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
 from groundwire.agent_loop import CallEnded, LoopEvent, Run
-from groundwire.agent_loop.citation_ledger import CitedText
+from groundwire.agent_loop.citation_ledger import CitationLedger, marks_in
 from groundwire.errors import InvalidRequest
 from groundwire.hosted import Needs
 from groundwire.hosted.answers import HostedAnswer
@@ -25,7 +25,7 @@ from groundwire.hosted.answers.types import items, object_of
 from groundwire.models import Source
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult
 from groundwire_server.error_body import Failed
-from groundwire_server.openai.conversations import History, Utterance, question_in
+from groundwire_server.openai.conversations import Utterance, question_in
 from groundwire_server.openai.message_pieces import PiecesHandler
 from groundwire_server.openai.prompts import arguments_in, utterances_in
 
@@ -47,9 +47,7 @@ class GeminiHandler(PiecesHandler):
     usage_key: ClassVar[str] = "usageMetadata"
 
     def __init__(self, *args: Any) -> None:
-        self._text = ""  # what the client has got
-        self._grounding = _Grounding()
-        self._shown_before = History()  # what the client has got and asked
+        self._queries: list[str] = []
         self._pages: list[dict[str, str]] = []
         super().__init__(*args)
         path, _, query = self.target.partition("?")
@@ -113,54 +111,42 @@ class GeminiHandler(PiecesHandler):
         return {**body, "tools": [*tools, {"googleSearch": {}}]}, needs
 
     async def _restore_history(self) -> list[Any]:
-        """Return the contents with stored runs, and with the markers of earlier responses."""
+        """Return the contents with stored runs."""
         restored: list[Any] = []
-        turn: list[Any] = []
-        for place, content in enumerate([*self.messages, None]):
-            if isinstance(content, Mapping) and content.get("role") == "model":
-                turn.append(content)
-                continue
-            restored += await self._turn(turn, self.messages[: place - len(turn)])
-            turn = []
-            if content is None:
-                break
-            for utterance in utterances_in([content]):
-                self._shown_before.add(utterance)
-            if restored and _has_results(restored[-1]) and _has_results(content):
-                content = {**content, "parts": [*restored.pop()["parts"], *content["parts"]]}
-            restored.append(content)
-        self._history = restored
+        place = 0
+        for is_model, group in groupby(self.messages, _is_of_model):
+            contents = list(group)
+            if is_model:  # one turn, which clients may have in several contents
+                restored += await self._stored_turn(contents, self.messages[:place]) or contents
+            else:
+                if restored and _has_results(restored[-1]) and _has_results(contents[0]):
+                    contents[0] = {**contents[0], "parts": [*restored.pop()["parts"], *contents[0]["parts"]]}
+                restored += contents
+            place += len(contents)
         return restored
 
-    async def _turn(self, contents: list[Any], before: Any) -> list[Any]:
-        """Return one turn of the model, which clients may have in several contents."""
-        for utterance in utterances_in(contents):
-            self._shown_before.add(utterance)
-        if not contents:
-            return []
-        parts = [part for content in contents for part in items(content.get("parts"))]
-        for part in parts:
+    async def _stored_turn(self, contents: list[Any], before: Sequence[Any]) -> list[Any]:
+        """Return a turn of the model with the local calls that the client did not get; nothing if it has none."""
+        for part in (part for content in contents for part in items(content.get("parts"))):
             if isinstance(call := part.get("functionCall", part.get("function_call")), Mapping):
                 call_fields = {"id": call.get("id"), "name": call.get("name"), "arguments": call.get("args")}
                 if stored := await self.conversations.waiting_run(call_fields, question_in(before)):
                     self.run = stored
                     return list(stored.added)
-        marked = await self.conversations.saved_answer(self._shown_before) if any(map(_text, parts)) else ""
-        if not marked:
-            return contents
-        return [{"role": "model", "parts": [{"text": marked}, *(part for part in parts if "text" not in part)]}]
+        return []
 
-    def _utterances(self) -> tuple[Utterance, ...]:
-        """Return the texts of the conversation, with their markers."""
-        return utterances_in(self._history if self.messages else ())
+    def _utterances(self) -> Iterator[Utterance]:
+        """Yield the texts of the conversation; clients have an answer in pieces, which may divide a marker."""
+        for is_model, group in groupby(self.messages, _is_of_model):
+            if is_model:
+                parts = (part for content in group for part in items(content.get("parts")))
+                yield Utterance("".join(map(_text, parts)), "assistant")
+            else:
+                yield from utterances_in(list(group))
 
     def _model_request(self, body: dict[str, Any], *, stream: bool) -> dict[str, Any]:
         """Return the request of a round, of which the URL says whether it is streamed."""
         return body
-
-    async def _begin_round(self) -> None:
-        await super()._begin_round()
-        self._cited = CitedText(self.ledger)
 
     def _streamed_answer(self) -> HostedAnswer:
         """Return the answer of a stream, which also a refusal may end."""
@@ -176,7 +162,7 @@ class GeminiHandler(PiecesHandler):
         result = event.result
         if isinstance(result, WebSearchToolResult):
             if arguments := arguments_in(event.call):
-                self._grounding.queries.append(str(arguments.get("query", "")))
+                self._queries.append(str(arguments.get("query", "")))
         elif isinstance(result, OpenPageToolResult):
             status = "SUCCESS" if result.status == "success" else "ERROR"
             self._pages.append(
@@ -187,12 +173,6 @@ class GeminiHandler(PiecesHandler):
         """Return one response, with the parts of all rounds."""
         value, parts = self.tail[-1][0], [part for parts in self.contents for part in parts]
         return self._last_piece(self._with_content(value, parts) if len(self.contents) > 1 else value, run)
-
-    async def _remember(self, run: Run) -> None:
-        await super()._remember(run)
-        if self._text:
-            self._shown_before.add(Utterance(self._text, "assistant"))
-            await self.conversations.save_answer(self._shown_before, self.texts["content"])
 
     def _content(self, value: dict[str, Any]) -> list[dict[str, Any]]:
         return list(items(object_of(_candidate(value).get("content")).get("parts")))
@@ -223,12 +203,12 @@ class GeminiHandler(PiecesHandler):
             if isinstance(call, Mapping) and self.is_ours(call.get("name")):
                 continue
             if _is_text(part):
-                text = self._without_markers(part["text"])
+                text = self.say(part["text"])
                 if text != part["text"] and not text and set(part) == {"text"}:
                     continue
                 part = {**part, "text": text}
             parts.append(part)
-        if ends and (tail := self._without_markers("", ends=True)):
+        if ends and (tail := self.say("", ends=True)):
             last = next((at for at in reversed(range(len(parts))) if _is_text(parts[at])), None)
             if last is None:
                 parts.append({"text": tail})
@@ -236,30 +216,39 @@ class GeminiHandler(PiecesHandler):
                 parts[last] = {**parts[last], "text": parts[last]["text"] + tail}
         return parts
 
-    def _without_markers(self, text: str, *, ends: bool = False) -> str:
-        """Return a text without its markers, and record what they support."""
-        text = self.say(text, ends=ends)
-        visible = ""
-        for piece, sources in [*self._cited.feed(text), *(self._cited.close() if ends else ())]:
-            visible += piece
-            self._text += piece
-            self._grounding.say(piece)
-            if sources:
-                self._grounding.support(sources)
-        return visible
-
     def _last_piece(self, value: dict[str, Any], run: Run) -> dict[str, Any]:
         parts = self._content(value)
         if reason := self.excuse(run):
             parts = [*parts, {"text": reason}]
         response = value if parts == self._content(value) else self._with_content(value, parts)
         texts = None if self._streamed else [_text(part) for part in parts]
-        more = self._grounding.metadata(texts, self.ledger.sources)
+        more = self._grounding(texts)
         if self._pages:
             more["urlContextMetadata"] = {"urlMetadata": self._pages}
         if run.stop not in ("answered", "calls"):
             more["finishReason"] = "MAX_TOKENS"
         return {**response, "candidates": [{"index": 0, **_candidate(response), **more}]} if more else response
+
+    def _grounding(self, texts: Sequence[str] | None) -> dict[str, Any]:
+        """Return the metadata of a candidate; nothing without a search or a citation.
+
+        Args:
+            texts: The texts of its parts, in which the API counts; None in a stream, whose text counts as one.
+        """
+        supports, cited = _supports(self.texts.get("content", ""), self.ledger)
+        if not self._queries and not supports:
+            return {}
+        web = [
+            {"web": {"uri": page.url, "title": page.title, "domain": urlsplit(page.url).hostname or ""}}
+            for page in cited or self.ledger.sources
+        ]
+        return {
+            "groundingMetadata": {
+                "webSearchQueries": self._queries,
+                "groundingChunks": web,
+                "groundingSupports": supports if texts is None else _by_part(supports, texts),
+            }
+        }
 
 
 def _candidate(value: Mapping[str, Any]) -> dict[str, Any]:
@@ -275,8 +264,12 @@ def _text(part: Mapping[str, Any]) -> str:
     return str(part["text"]) if _is_text(part) else ""
 
 
+def _is_of_model(content: Any) -> bool:
+    return isinstance(content, Mapping) and content.get("role") == "model"
+
+
 def _has_results(content: Any) -> bool:
-    parts = content.get("parts") if isinstance(content, Mapping) and content.get("role") != "model" else None
+    parts = content.get("parts") if isinstance(content, Mapping) and not _is_of_model(content) else None
     last = parts[-1] if isinstance(parts, list) and parts else None
     return isinstance(last, Mapping) and ("functionResponse" in last or "function_response" in last)
 
@@ -288,57 +281,27 @@ def _day(moment: object) -> date | None:
     return None
 
 
-class _Grounding:
-    """Collects the text of a response and the pages that it cites, for `groundingMetadata`."""
-
-    def __init__(self) -> None:
-        self.queries: list[str] = []
-        """The queries."""
-        self._claim = ""  # the text since the last citation
-        self._bytes = 0  # of all text, in UTF-8
-        self._supports: list[dict[str, Any]] = []
-        self._chunks: dict[str, tuple[int, Source]] = {}
-
-    def say(self, text: str) -> None:
-        """Add text."""
-        self._claim = (self._claim + text)[-_CLAIM_CHARS:]
-        self._bytes += _size(text)
-
-    def support(self, sources: Sequence[Source]) -> None:
-        """Record that these pages support the last sentence."""
-        indices = [self._chunks.setdefault(source.url, (len(self._chunks), source))[0] for source in sources]
-        claim = self._claim.rstrip()
-        if not claim.strip(" \t\n,.;:"):  # more pages for the same words
-            indices_before = self._supports[-1]["groundingChunkIndices"] if self._supports else []
-            indices_before += [index for index in indices if index not in indices_before]
-            return
-        end = self._bytes - _size(self._claim[len(claim) :])
-        claim = _SENTENCE.split(claim)[-1].lstrip(" \t,.;:")
-        segment = {"startIndex": end - _size(claim), "endIndex": end, "text": claim}
-        self._supports.append({"segment": segment, "groundingChunkIndices": indices})
-        self._claim = ""
-
-    def metadata(self, texts: Sequence[str] | None, sources: Sequence[Source]) -> dict[str, Any]:
-        """Return the metadata of a candidate; nothing without a search or a citation.
-
-        Args:
-            texts: The texts of its parts, in which the API counts; None in a stream, whose text counts as one.
-            sources: The pages that were found, listed if none is cited.
-        """
-        if not self.queries and not self._supports:
-            return {}
-        pages = [source for _, source in self._chunks.values()] or sources
-        web = [
-            {"web": {"uri": page.url, "title": page.title, "domain": urlsplit(page.url).hostname or ""}}
-            for page in pages
-        ]
-        return {
-            "groundingMetadata": {
-                "webSearchQueries": self.queries,
-                "groundingChunks": web,
-                "groundingSupports": self._supports if texts is None else _by_part(self._supports, texts),
-            }
-        }
+def _supports(text: str, ledger: CitationLedger) -> tuple[list[dict[str, Any]], list[Source]]:
+    """Return the sentences before the markers of a text, each with its pages by index, and these pages."""
+    supports: list[dict[str, Any]] = []
+    pages: dict[str, tuple[int, Source]] = {}
+    before, size = 0, 0  # the end of the last marker, in characters and in bytes of UTF-8
+    for start, end, numbers in marks_in(text):
+        sources = [source for number in numbers if (source := ledger.get(number))]
+        if not sources:
+            continue
+        indices = [pages.setdefault(source.url, (len(pages), source))[0] for source in sources]
+        claim = text[before:start].rstrip()
+        claim_end, size = size + _size(claim), size + _size(text[before:end])
+        before = end
+        claim = _SENTENCE.split(claim[-_CLAIM_CHARS:])[-1].lstrip(" \t,.;:")
+        if claim:
+            segment = {"startIndex": claim_end - _size(claim), "endIndex": claim_end, "text": claim}
+            supports.append({"segment": segment, "groundingChunkIndices": indices})
+        elif supports:  # more pages for the same words
+            known = supports[-1]["groundingChunkIndices"]
+            known += [index for index in indices if index not in known]
+    return supports, [source for _, source in pages.values()]
 
 
 def _by_part(supports: Sequence[dict[str, Any]], texts: Sequence[str]) -> list[dict[str, Any]]:

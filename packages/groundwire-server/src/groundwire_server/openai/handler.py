@@ -10,7 +10,7 @@ import json
 import logging
 import re
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -180,7 +180,7 @@ class CompletionHandler(ABC):
         """
         restored = {**self.request, self.key: await self._restore_history()} if self.messages else self.request
         self.ledger: ConversationLedger = await self.conversations.ledger(
-            self._utterances(),
+            tuple(self._utterances()),
             name=self.conversation,
             keys=self._conversation_keys(),
             run=self.run.ledger if self.run else "",
@@ -208,7 +208,7 @@ class CompletionHandler(ABC):
         declared = declared_functions(self.body, self.row)
         self.declared: frozenset[str] | None = None if declared is None else declared - self.names
 
-    def _utterances(self) -> tuple[Utterance, ...]:
+    def _utterances(self) -> Iterable[Utterance]:
         """Return the texts of the conversation."""
         return utterances_in(self.messages)
 

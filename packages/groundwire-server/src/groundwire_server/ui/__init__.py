@@ -1,111 +1,35 @@
-"""The web page of the gateway: searching, reading, and what the providers, sessions and the archive are like.
+"""The web page of the gateway: searching, reading, and asking.
 
 It is made on the server and works without a script. What comes from the web is shown as inert text.
 """
 
 from __future__ import annotations
 
-import asyncio
 import math
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 from urllib.parse import urlsplit
 
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Route
 
-from groundwire.providers.base import Prices, load_prices
-from groundwire.routing.health import ProviderHealth
-from groundwire.safety.tenancy import OPERATOR
 from groundwire.storage import StoreError
-from groundwire.telemetry import KEPT_DAYS
 from groundwire.web import Web
-from groundwire_server.ui.formatting import money
 from groundwire_server.ui.login_sessions import SignIns, local_path
-from groundwire_server.ui.page_view import read_archived
-from groundwire_server.ui.query_params import parse_integer
 from groundwire_server.ui.search_view import start
 from groundwire_server.ui.template_streaming import ASSETS, Assets, Html
 from groundwire_server.ui.view import View, ViewContext, ViewFunction, Visit, session_cookie
 
 __all__ = [
     "STATIC_FILES",
-    "archive",
     "new_session",
     "sign_in",
     "sign_out",
     "ui_routes",
 ]
-
-_ARCHIVE_ROWS = 20
-_PERIODS = (7, 14, KEPT_DAYS)
-_MAX_LIST_PAGE = 10_000  # the last page of the list
-
-
-async def archive(visit: Visit) -> Html:
-    """Show the list, search results, or one archived page."""
-    query = visit.query
-    web = visit.tenants_web
-    store = web.archive
-    if store is None or not visit.sees_all:
-        return Html(template="archive.html", values={"query": query, "statistics": None}, status=200)
-    reading = None
-    status = 200
-    if query.get("open"):
-        reading = await read_archived(web, store, query, viewer=OPERATOR)
-        status = 200 if reading is not None else 404
-    number = parse_integer("p", query.get("p"), 1, _MAX_LIST_PAGE) if query.get("p") else 1
-    offset = (number - 1) * _ARCHIVE_ROWS
-    words = query.get("q")
-    if words:
-        rows = await store.search(words[:2_000], viewer=OPERATOR, limit=_ARCHIVE_ROWS + 1, offset=offset)
-    else:
-        rows = await store.list(limit=_ARCHIVE_ROWS + 1, offset=offset, viewer=OPERATOR)
-    values = {
-        "query": query,
-        "statistics": await store.statistics(viewer=OPERATOR),
-        "rows": rows[:_ARCHIVE_ROWS],
-        "number": number,
-        "more": len(rows) > _ARCHIVE_ROWS,
-        "reading": reading,
-        "is_missing": status == 404,
-    }
-    return Html(template="archive.html", values=values, status=status)
-
-
-async def providers(visit: Visit) -> Html:
-    """Return the providers: price and health, and for operators the results and costs of all users."""
-    text = visit.query.get("days")
-    days = parse_integer("days", text, 1, KEPT_DAYS) if text else _PERIODS[0]
-    web = visit.tenants_web
-    prices = await asyncio.to_thread(load_prices)
-    values: dict[str, object] = {"days": days, "periods": _PERIODS, "rows": [*_rows(web, prices)], "total": None}
-    if visit.sees_all:
-        values |= {"total": await web.score_card(days), "skipped": web.skipped}
-    return Html(template="providers.html", values=values)
-
-
-def _rows(web: Web, prices: Mapping[str, Prices]) -> Iterator[tuple[str, str, ProviderHealth | None, str]]:
-    """Yield the name of each provider, what it is asked to do, its health if it searches, and its price."""
-    roles: dict[str, list[str]] = {}
-    for provider in web.search_providers:
-        roles.setdefault(provider.name, []).append("search")
-    for reader in web.read_providers:
-        roles.setdefault(reader.name, []).append("reading")
-    healths = {health.provider: health for health in web.provider_health()}
-    for name, does in roles.items():
-        yield name, ", ".join(does), healths.get(name), _price(prices.get(name.partition(":")[0]))
-
-
-def _price(prices: Prices | None) -> str:
-    if prices is None or not prices.units:
-        return ""
-    listed = ", ".join(f"{money(price)} a {unit}" for unit, price in prices.units.items())
-    return f"{listed} ({prices.age_note(datetime.now(UTC).date()) or f'list of {prices.as_of}'})"
 
 
 async def suggestions(visit: Visit) -> Response:
@@ -164,8 +88,6 @@ async def new_session(visit: Visit) -> Response:
 
 _VIEWS: tuple[tuple[str, ViewFunction], ...] = (
     ("/", start),
-    ("/providers", providers),
-    ("/archive", archive),
     ("/page/suggestions", suggestions),
 )
 _ASSETS = "/page"
@@ -178,8 +100,8 @@ def ui_routes(
 ) -> list[BaseRoute]:
     """Return the routes of the web page, for the root of a Starlette application.
 
-    They are `/`, `/providers`, `/session/new`, `/archive`, `/sign-in`, `/sign-out` and `/page/`. `Host` is
-    checked by the middleware in front of them; the origin of a form is checked here.
+    They are `/`, `/session/new`, `/sign-in`, `/sign-out` and `/page/`. `Host` is checked by the middleware in front of
+    them; the origin of a form is checked here.
 
     Args:
         web: The web to search and read with; the caller closes it.

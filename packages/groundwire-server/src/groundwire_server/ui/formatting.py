@@ -17,7 +17,6 @@ __all__ = [
     "age",
     "bold",
     "counted",
-    "day",
     "duration",
     "host",
     "language_tag",
@@ -25,8 +24,6 @@ __all__ = [
     "number",
     "origin",
     "path",
-    "percent",
-    "size",
     "tile",
     "web_url",
 ]
@@ -82,12 +79,6 @@ def bold(text: str, query: str) -> Markup:
     return Markup(_APART.sub(r"\1", Markup("").join(marked)))  # noqa: S704  # escaped above
 
 
-def day(when: str | datetime | None) -> str:
-    """Return the day of a moment as `2026-01-31`; empty when that is not known."""
-    moment = _moment(when)
-    return "" if moment is None else moment.date().isoformat()
-
-
 def duration(milliseconds: float | None) -> str:
     """Return a duration: `431 ms`, `2.4 s`."""
     if milliseconds is None:
@@ -118,23 +109,6 @@ def path(url: str) -> str:
     except ValueError:
         return ""
     return " › ".join(part for part in parts if part)
-
-
-def percent(share: float | None) -> str:
-    """Return a share as `97.5%`."""
-    if share is None:
-        return "–"
-    text = f"{100 * share:.1f}".removesuffix(".0")
-    return f"{text}%"
-
-
-def size(count: float) -> str:
-    """Return a number of bytes: `3.2 MB`."""
-    for unit in ("bytes", "kB", "MB"):
-        if count < 1_000:
-            return f"{count:,.0f} {unit}" if unit == "bytes" else f"{count:,.1f} {unit}"
-        count /= 1_000
-    return f"{count:,.1f} GB"
 
 
 def host(url: str) -> str:

@@ -17,16 +17,11 @@ from markupsafe import Markup
 
 from groundwire.errors import GroundwireError
 from groundwire.models import Excerpt, Page
-from groundwire.reading.passages.view import check_ask
-from groundwire.reading.workers.pool import view_off_loop
-from groundwire.safety.tenancy import Viewer
-from groundwire.storage import StoreError
-from groundwire.storage.archive.store import Archive
 from groundwire.web import Web
 from groundwire_server.ui.formatting import web_url
 from groundwire_server.ui.query_params import ViewQuery
 
-__all__ = ["Reading", "ShownPassage", "elapsed_ms", "inert_html", "read_archived", "read_page"]
+__all__ = ["Reading", "ShownPassage", "elapsed_ms", "inert_html", "read_page"]
 
 _NESTING = 30  # blocks within blocks; what is deeper stays as it is written
 _TOP_LEVEL = 3  # the level of the highest heading of a page, below those of the template
@@ -186,31 +181,10 @@ async def read_page(web: Web, query: ViewQuery) -> Reading:
         page = await web.open_page(url, refresh=bool(query.get("refresh")), **part)
     except GroundwireError as error:
         return Reading(url=url, error=error, milliseconds=elapsed_ms(started))
-    return await _reading(url, page, started)
-
-
-async def read_archived(web: Web, archive: Archive, query: ViewQuery, *, viewer: Viewer) -> Reading | None:
-    """Return the archived version of a page, or None.
-
-    Args:
-        web: Whose settings hold, and whose processes look through long pages.
-        archive: The archive.
-        query: The address and the part that is asked for.
-        viewer: The reader of the data.
-    """
-    url, max_length = query.get("open"), web.settings.read.max_length
-    started = time.perf_counter()
-    try:
-        ask = check_ask(**_part(query), max_length=_room(query, max_length), default_length=max_length)
-        archived = await archive.get_page(url, viewer=viewer)
-        if archived is None:
-            return None
-        page = await view_off_loop(web.workers, archived, ask)
-    except StoreError:
-        raise
-    except GroundwireError as error:
-        return Reading(url=url, error=error, milliseconds=elapsed_ms(started))
-    return await _reading(url, page, started)
+    took = elapsed_ms(started)
+    # A long page takes longer to be put into HTML than others may wait for.
+    passages, answers = await asyncio.to_thread(_passages, page)
+    return Reading(url=url, page=page, passages=passages, answers=answers, milliseconds=took)
 
 
 def _part(query: ViewQuery) -> dict[str, Any]:
@@ -224,13 +198,6 @@ def _part(query: ViewQuery) -> dict[str, Any]:
 def _room(query: ViewQuery, max_length: int) -> int:
     chosen = bool(query.get("about") or query.get("find"))
     return min(max_length, 4_000 if chosen else _PIECE_CHARS)
-
-
-async def _reading(url: str, page: Page, started: float) -> Reading:
-    took = elapsed_ms(started)
-    # A long page takes longer to be put into HTML than others may wait for.
-    passages, answers = await asyncio.to_thread(_passages, page)
-    return Reading(url=url, page=page, passages=passages, answers=answers, milliseconds=took)
 
 
 def _passages(page: Page) -> tuple[list[ShownPassage], list[ShownPassage]]:

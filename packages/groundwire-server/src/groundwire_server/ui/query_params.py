@@ -93,7 +93,7 @@ class ViewQuery:
             "safesearch": cast("SafeSearch | None", self.get("safe") or None),
             "strategy": cast("Strategy | None", self.get("strategy") or None),
             "page": parse_integer("p", self.get("p"), 1, MAX_PAGE) if self.get("p") else 1,
-            "refresh": bool(self.get("refresh")),
+            "refresh": bool(self.get("refresh")) and not self.get("open"),  # which is then what is read again
         }
         if self.get("limit"):
             arguments["limit"] = parse_integer("limit", self.get("limit"), 1, MAX_LIMIT)

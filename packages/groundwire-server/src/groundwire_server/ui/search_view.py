@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 import re
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any, Generic, TypeVar
 
@@ -22,9 +19,7 @@ from groundwire.citations import find_marks
 from groundwire.citations.markdown_blocks import BlockSplitter
 from groundwire.errors import GroundwireError
 from groundwire.models import Event, SearchResponse
-from groundwire.safety.tenancy import Owner
 from groundwire.safety.urls import with_scheme
-from groundwire.storage import Store, StoreError
 from groundwire.telemetry.call_events import listening
 from groundwire_server.ui.formatting import web_url
 from groundwire_server.ui.page_view import Reading, elapsed_ms, inert_html, read_page
@@ -32,63 +27,22 @@ from groundwire_server.ui.query_params import ViewQuery, link
 from groundwire_server.ui.template_streaming import Html
 from groundwire_server.ui.view import Visit
 
-__all__ = ["Answering", "Pending", "RecentResults", "load_results", "save_results", "start"]
+__all__ = ["Answering", "Pending", "SearchOutcome", "start"]
 
-_RESULTS_SECONDS = 3_600.0  # seconds
 _OPEN, _CLOSE = "\ue000", "\ue001"  # of the private use area: delimiters of a number until it becomes a link
 _CITED = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RecentResults:
+class SearchOutcome:
     """The outcome of a search."""
 
     response: SearchResponse | None = None
     """Its answer; None when it failed."""
     error: GroundwireError | None = None
     """Why it failed."""
-    milliseconds: float = 0.0
+    milliseconds: float
     """How long it took."""
-    at: datetime
-    """When it ended."""
-    again: bool = False
-    """Whether this is an earlier result, shown again."""
-
-
-async def save_results(
-    store: Store, session: str, fields: Mapping[str, str], results: RecentResults, *, owner: Owner
-) -> None:
-    """Store the results of a session's search; failures of the store are ignored."""
-    if results.response is None:
-        return
-    response = results.response.model_dump(mode="json")
-    record = {"at": results.at.isoformat(), "ms": results.milliseconds, "response": response}
-    try:
-        await store.set(_key(owner, session, fields), json.dumps(record).encode(), fresh=_RESULTS_SECONDS)
-    except StoreError:
-        return
-
-
-async def load_results(store: Store, session: str, fields: Mapping[str, str], *, owner: Owner) -> RecentResults | None:
-    """Return this session's results for these fields from the last hour, or None."""
-    try:
-        entry = await store.get(_key(owner, session, fields))
-        if entry is None:
-            return None
-        record = json.loads(entry.value)
-        return RecentResults(
-            response=SearchResponse.model_validate(record["response"]),
-            milliseconds=float(record["ms"]),
-            at=datetime.fromisoformat(record["at"]).astimezone(UTC),
-            again=True,
-        )
-    except (StoreError, ValueError, KeyError, TypeError):
-        return None
-
-
-def _key(owner: Owner, session: str, fields: Mapping[str, str]) -> str:
-    identity = json.dumps([session, sorted((name, value) for name, value in fields.items() if name != "refresh")])
-    return f"shown:{owner.key}:{hashlib.sha256(identity.encode('utf-8', 'surrogatepass')).hexdigest()}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -118,7 +72,7 @@ class DraftText:
 _News = Event | TextCompleted | TextDelta | TextReset
 _Tell = Callable[[_News], None]
 _SYNTAX = str.maketrans("", "", "*`#")  # of Markdown, in a block that is not complete yet
-_T = TypeVar("_T", RecentResults, Reading, Answering)
+_T = TypeVar("_T", SearchOutcome, Reading, Answering)
 
 
 class Pending(Generic[_T]):
@@ -166,19 +120,16 @@ async def start(visit: Visit) -> Html | Response:
     if (url := _address(words)) or with_scheme(query.get("open")) != query.get("open"):
         fields = {} if url else query.fields
         return RedirectResponse(link("/", fields, open=url or with_scheme(query.get("open"))) + "#reader", 303)
-    results: Pending[RecentResults] | None = None
+    results: Pending[SearchOutcome] | None = None
     reading: Pending[Reading] | None = None
     answering: Pending[Answering] | None = None
     may_spend = visit.may_spend
     if query.get("open") and may_spend:
         reading = Pending(visit, lambda _: read_page(visit.web, query))
-        web = visit.web
-        earlier = await load_results(web.store, visit.session, query.search, owner=web.owner) if words else None
-        if earlier is not None:
-            results = Pending(visit, lambda _: asyncio.sleep(0, earlier))
-    elif words and may_spend:
-        if query.get("answer"):
-            answering = Pending(visit, partial(_ask, visit, words))
+    elif words and query.get("answer") and may_spend:
+        answering = Pending(visit, partial(_ask, visit, words))
+    # Beside a page, results come from the cache, so that opening one is no search.
+    if words and may_spend and (reading is None or (visit.web.keeps and visit.web.settings.cache.enabled)):
         results = Pending(visit, lambda _: _search(visit, query))
     values = {
         "query": query,
@@ -198,17 +149,13 @@ def _address(words: str) -> str:
     return web_url(url) if not words.split()[1:] else ""
 
 
-async def _search(visit: Visit, query: ViewQuery) -> RecentResults:
+async def _search(visit: Visit, query: ViewQuery) -> SearchOutcome:
     started = time.perf_counter()
-    web = visit.web
     try:
-        response = await web.search(query.get("q"), **query.search_arguments())
+        response = await visit.web.search(query.get("q"), **query.search_arguments())
     except GroundwireError as error:
-        return RecentResults(error=error, milliseconds=elapsed_ms(started), at=datetime.now(UTC))
-    results = RecentResults(response=response, milliseconds=elapsed_ms(started), at=datetime.now(UTC))
-    if web.keeps and web.settings.session.citations == "session":  # otherwise nothing shown may be remembered
-        await save_results(web.store, visit.session, query.search, results, owner=web.owner)
-    return results
+        return SearchOutcome(error=error, milliseconds=elapsed_ms(started))
+    return SearchOutcome(response=response, milliseconds=elapsed_ms(started))
 
 
 async def _ask(visit: Visit, question: str, tell: _Tell) -> Answering:

@@ -91,11 +91,6 @@ class Visit:
             raise InvalidRequest("form", f"has more than {_MOST_FIELDS} fields", "Send fewer.") from None
 
     @property
-    def sees_all(self) -> bool:
-        """Whether the visitor may see the data of all tenants: the archive, and the figures of all providers."""
-        return self.tenant is None or self.tenant.operator
-
-    @property
     def session(self) -> str:
         """The name of the browser's session."""
         # Who sees a session's name must not learn the cookie that would let them go on with it.
@@ -104,14 +99,10 @@ class Visit:
         return name if self.tenant is None else self.tenant.session(name)
 
     @property
-    def tenants_web(self) -> Web:
-        """The web with the permissions of the visitor's key."""
-        return self.context.web if self.tenant is None else self.tenant.narrow(self.context.web)
-
-    @property
     def web(self) -> Web:
-        """The web for this browser."""
-        return self.tenants_web.session(self.session)
+        """The web for this browser, with the permissions of the visitor's key."""
+        web = self.context.web if self.tenant is None else self.tenant.narrow(self.context.web)
+        return web.session(self.session)
 
     @property
     def may_spend(self) -> bool:
@@ -193,8 +184,6 @@ class View:
         values = {
             "assets": self._desk.assets,
             "name": "" if visit.tenant is None else visit.tenant.name,
-            "sees_all": visit.sees_all,
-            "path": visit.request.url.path,
         }
         private = visit.tenant is not None or self._desk.asks()
         return self._desk.templates.response(answer, values, private=private)

@@ -126,7 +126,8 @@ async def test_a_search_of_another_api_is_not_ignored_in_part(gateway: Any) -> N
     assert (await posted(search_domain_filter=[".gov"]))[0] == 200
     status, body = await posted(max_result=3)
     assert (status, body["error"]["field"]) == (400, "max_result")
-    assert body["detail"]["error"] == body["error"]["message"] == "max_result is not supported. Did you mean 'limit'?"
+    assert body["detail"]["error"] == body["error"]["message"]
+    assert body["error"]["message"].endswith("; did you mean 'limit'?")
     assert (await posted(api_key="in a header, too", search_after_date_filter=None))[0] == 200
     status, body = await posted(numResults=1, includeAnswer=True, searchDepth="deep")
     assert (status, len(body["results"]), body["query"]) == (200, 1, WORDS)
@@ -135,13 +136,13 @@ async def test_a_search_of_another_api_is_not_ignored_in_part(gateway: Any) -> N
     for given, field in (
         ({"keep": "no"}, "keep"),
         ({"refresh": "maybe"}, "refresh"),
-        ({"include_domains": {"a.test": 1}}, "allowed_domains"),
-        ({"include_domains": ["a.test"] * 101}, "allowed_domains"),
+        ({"include_domains": {"a.test": 1}}, "include_domains"),
+        ({"include_domains": ["a.test"] * 101}, "include_domains"),
         ({"max_results": 1, "numResults": 2}, "numResults"),
         ({"q": "other words"}, "q"),
         ({"search_domain_filter": ["a.test"], "include_domains": ["b.test"]}, "include_domains"),
         ({"includeDomains": ["a.test"], "include_domains": ["b.test"]}, "include_domains"),
-        ({"search_recency_filter": "day", "time_range": "year"}, "time_range"),
+        ({"search_recency_filter": "day", "time_range": "year"}, "search_recency_filter"),
     ):
         status, body = await posted(**given)
         assert (status, body["error"]["field"]) == (400, field), given
@@ -385,12 +386,12 @@ async def test_engines_and_categories(gateway: Any, world: World) -> None:
         {"query": ""},
         {"query": []},
         {"query": ["a"] * 6},
-        {"query": "a", "max_results": 21},
-        {"query": "a", "search_domain_filter": ["a.example", "-b.example"]},
+        {"query": "a", "max_results": 51},
+        {"query": "a", "search_domain_filter": ["a example"]},
+        {"query": "a", "search_language_filter": ["en", "de"]},
         {"query": "a", "search_recency_filter": "decade"},
-        {"query": "a", "search_recency_filter": "day", "search_after_date_filter": "1/1/2026"},
         {"query": "a", "search_after_date_filter": "2/30/2026"},
-        {"query": "a", "search_mode": "academic"},
+        {"query": "a", "search_type": "people"},
         {"query": "a", "last_updated_after_filter": "1/1/2026"},
     ],
 )

@@ -11,7 +11,6 @@ from mcp.client.session import ClientSession
 from mcp.client.streamable_http import streamable_http_client
 
 from components import heavy
-from groundwire_server.api import build_mcp
 from groundwire_server.api.mcp_http import SessionOwners
 
 WORDS = "reciprocal rank fusion"
@@ -99,22 +98,6 @@ async def test_who_opens_many_mcp_sessions_ends_their_own(gateway: Any) -> None:
     assert [await status(alice, session) for session in own] == [404] * 10 + [200] * 3
     assert await status(bob, own[1]) == 404, "nor does it become another's"
     assert await status(bob, kept) == 200
-
-
-@pytest.mark.req("B22")
-async def test_a_session_of_the_older_transport_is_its_owners(gateway: Any) -> None:
-    served = await gateway(holders={"alice": {}, "bob": {}}, build=build_mcp, sse=True)
-    alice, bob = await served.holder("alice"), await served.holder("bob")
-    async with alice.get("/sse") as stream:
-        while not (line := (await stream.content.readline()).decode()).startswith("data:"):
-            pass
-        place = line.removeprefix("data:").strip()
-        assert "session_id=" in place
-        for headers in ({}, {"Mcp-Session-Id": await opened(bob)}):  # a session of one's own opens no other
-            async with bob.post(place, json=LISTING, headers=headers) as response:
-                assert response.status == 404
-        async with alice.post(place, json=INITIALIZE) as response:
-            assert response.status == 202
 
 
 @pytest.mark.req("B22", "B43")

@@ -287,21 +287,13 @@ async def test_a_process_takes_no_more_than_it_can(serve: Serve) -> None:
     assert (await gateway.ask("/x")).status == 200
 
 
-async def test_a_key_has_a_rate_and_is_told_what_is_left(serve: Serve) -> None:
+async def test_a_key_has_a_rate_and_is_told_when_to_come_again(serve: Serve) -> None:
     gateway = await serve(requests_per_minute=6_000, burst=2)
-    own, usual = gateway.key("own", rate=60, burst=3), gateway.key("usual")
+    own = gateway.key("own", rate=60, burst=3)
     answers = [await gateway.ask("/x", key=own) for _ in range(4)]
     assert [answer.status for answer in answers] == [200, 200, 200, 429]
-    assert [answer.headers["ratelimit"] for answer in answers] == [
-        '"requests";r=2;t=1',
-        '"requests";r=1;t=2',
-        '"requests";r=0;t=3',
-        '"requests";r=0;t=1',
-    ]
-    assert answers[0].headers["ratelimit-policy"] == '"requests";q=3;w=3'
     assert answers[3].headers["retry-after"] == "1"
     assert answers[3].code == "rate_limited"
-    assert (await gateway.ask("/x", key=usual)).headers["ratelimit-policy"] == '"requests";q=2;w=1'
 
 
 async def test_a_stream_ends_when_its_key_is_revoked(serve: Serve) -> None:

@@ -78,7 +78,7 @@ async def test_nothing_answers_without_a_key_but_the_probes(house: House) -> Non
             answered[method, path] = reply.status
     assert {path for (_, path), status in answered.items() if status != 401} == {"/healthz", "/readyz"}
     # The web page shows a person where to sign in, and nothing else.
-    for path in ("/", "/archive", "/providers"):
+    for path in ("/", "/nowhere"):
         async with client.get(path, allow_redirects=False) as reply:
             assert reply.status in {303, 401, 404}, path
         async with client.post(path, json=QUERY, allow_redirects=False) as reply:
@@ -90,7 +90,7 @@ async def test_a_revoked_key_is_dead_in_every_gateway(house: House) -> None:
     headers = house.key("ci")
 
     async def status(client: aiohttp.ClientSession) -> int:
-        async with client.get("/v1/providers", headers=headers) as reply:
+        async with client.get("/v1/tools", headers=headers) as reply:
             return reply.status
 
     assert [await status(client) for client in (one, other)] == [200, 200]
@@ -142,7 +142,7 @@ async def test_limits_of_a_key_hold_over_two_gateways(house: House, world: World
     assert 0 < int(answers[-1][1]["Retry-After"]) <= 86_400
     rates = [await search(number, slow) for number in range(3)]
     assert [status for status, _ in rates] == [200, 200, 429]
-    assert rates[-1][1]["ratelimit"].startswith('"requests";r=0')
+    assert 0 < int(rates[-1][1]["Retry-After"]) <= 60
     async with clients[0].post("/v1/pages", json={"url": world.origins[0] + "/"}, headers=narrow) as reply:
         assert (reply.status, (await reply.json())["error"]["code"]) == (403, "blocked_domain")
     assert (await search(0, one_provider))[0] == 403

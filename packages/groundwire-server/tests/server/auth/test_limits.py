@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from groundwire.storage import MemoryStore, Store, open_store
-from groundwire.storage.base import Pace
 from groundwire_server.auth.keys import KeyLimits
-from groundwire_server.auth.rate_limits import Failures, Rates, rate_headers
+from groundwire_server.auth.rate_limits import Failures, Rates
 from groundwire_server.error_body import Failed
 
 
@@ -53,16 +52,16 @@ async def test_one_rate_for_two_gateways(stores: Callable[[], tuple[Store, Store
 
     given = [await take(number) for number in range(12)]
     assert given == [200] * 6 + [429] * 6
-    assert await gateways[0].take("other", limits)
-    assert await gateways[0].take("without", KeyLimits()) == {}
+    await gateways[0].take("other", limits)
+    for _ in range(20):
+        await gateways[0].take("without", KeyLimits())
 
 
 async def test_who_asks_for_too_much_is_told_when_to_come_again() -> None:
     clock = Clock()
     rates = Rates(MemoryStore(clock=clock), 60, 0)
     for _ in range(10):
-        headers = await rates.take("k", KeyLimits())
-    assert headers == {"ratelimit-policy": '"requests";q=10;w=10', "ratelimit": '"requests";r=0;t=10'}
+        await rates.take("k", KeyLimits())
     with pytest.raises(Failed, match="60 requests a minute, in bursts of 10") as caught:
         await rates.take("k", KeyLimits())
     assert caught.value.status == 429
@@ -95,20 +94,6 @@ async def test_a_keys_own_rate_comes_with_its_own_burst(
 
 
 @pytest.mark.parametrize(
-    ("pace", "left", "reset"),
-    [
-        (Pace(granted=True, wait=0, backlog=1.0), 9, 1),
-        (Pace(granted=True, wait=0, backlog=10.0), 0, 10),
-        (Pace(granted=True, wait=0, backlog=9.1), 0, 10),
-        (Pace(granted=False, wait=0.4, backlog=9.4), 0, 1),
-    ],
-)
-def test_what_a_client_is_told(pace: Pace, left: int, reset: int) -> None:
-    headers = rate_headers(pace, 1.0, 10)
-    assert headers == {"ratelimit-policy": '"requests";q=10;w=10', "ratelimit": f'"requests";r={left};t={reset}'}
-
-
-@pytest.mark.parametrize(
     ("one", "other", "same"),
     [
         ("192.0.2.1", "192.0.2.1", True),
@@ -135,20 +120,7 @@ async def test_wrong_keys_are_counted_by_address_and_by_network(one: str, other:
     assert await failures.count(one) == 0.0
 
 
-def test_a_backlog_beyond_the_burst_leaves_nothing() -> None:
-    told = rate_headers(Pace(granted=True, wait=0.0, backlog=70.0), 10.0, 6)
-    assert told["ratelimit"] == '"requests";r=0;t=70'
-
-
 async def test_a_store_that_fails_counts_no_wrong_key() -> None:
     store = MemoryStore()
     await store.aclose()
     assert await Failures(store, burst=1).count("192.0.2.1") == 0.0
-
-
-@pytest.mark.parametrize(
-    ("backlog", "interval", "burst", "left"), [(4.0, 4.0, 6, 5), (0.5, 0.5, 4, 3), (1.1, 0.5, 4, 1), (2.0, 0.5, 4, 0)]
-)
-def test_how_many_requests_are_left_at_another_pace(backlog: float, interval: float, burst: int, left: int) -> None:
-    told = rate_headers(Pace(granted=True, wait=0.0, backlog=backlog), interval, burst)
-    assert told["ratelimit"].startswith(f'"requests";r={left};')

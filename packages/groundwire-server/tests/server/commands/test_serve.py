@@ -49,7 +49,7 @@ def _asked(url: str, body: object = None, **headers: str) -> tuple[int, dict[str
 def test_a_wrong_or_missing_key_names_the_header_for_it(terminal: Terminal, command: str) -> None:
     assert terminal.run("keys", "create", "ci").returncode == 0
     upstream = ("--upstream", "http://127.0.0.1:9/v1") if command == "proxy" else ()
-    path = {"serve": "/v1/providers", "proxy": "/v1/models", "mcp --http": "/mcp"}[command]
+    path = {"serve": "/v1/tools", "proxy": "/v1/models", "mcp --http": "/mcp"}[command]
     with _served(terminal, *command.split(), *upstream) as base:
         for headers in ({}, {"Authorization": "Bearer sk-of-the-model-server"}):
             status, body = _asked(base + path, **headers)

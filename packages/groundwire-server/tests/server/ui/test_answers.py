@@ -18,7 +18,7 @@ from groundwire_server.ui.template_streaming import POLICY
 from server.ui.conftest import Serve
 from world import World
 
-PATHS = ("/", "/?q=ranking", "/providers", "/archive", "/nowhere", "/providers?days=x")
+PATHS = ("/", "/?q=ranking", "/?q=x&limit=900", "/nowhere")
 
 
 @pytest.fixture
@@ -197,23 +197,11 @@ async def test_what_is_wrong_is_said(client: aiohttp.ClientSession, path: str) -
         assert "<script>" not in text
 
 
-@pytest.mark.parametrize("path", ["/providers?days=36", "/providers?days=-1", "/archive?p=0", "/?q=" + "x" * 5_000])
+@pytest.mark.parametrize("path", ["/?q=" + "x" * 5_000, "/?open=" + "x" * 5_000])
 async def test_what_cannot_be_shown_is_refused(client: aiohttp.ClientSession, path: str) -> None:
     async with client.get(path) as response:
         assert response.status == 400
         assert "Request refused" in await response.text()
-
-
-async def test_what_a_kept_page_is_not(client: aiohttp.ClientSession) -> None:
-    async with client.get("/archive?open=https://a.test/never-read") as response:
-        assert response.status == 404
-        assert "The archive has no copy of https://a.test/never-read" in await response.text()
-
-
-async def test_without_an_archive_the_page_says_so(serve: Serve) -> None:
-    _, url = await serve(archive={"enabled": False})
-    async with aiohttp.ClientSession(url) as client, client.get("/archive") as response:
-        assert "The archive is disabled" in await response.text()
 
 
 async def test_an_address_is_opened_rather_than_searched_for(client: aiohttp.ClientSession, world: World) -> None:
@@ -288,18 +276,19 @@ async def test_what_was_shown_is_not_searched_again(serve: Serve, world: World) 
             await response.read()
         async with client.get("/", params={"q": "ranking", "open": address}) as response:
             text = await response.text()
-        assert len(world.searxng.requests) == 1
-        assert "Searched just now" in text
-        async with client.get("/", params={"q": "something else", "open": address}) as response:
-            assert "Search again for" in await response.text()
+        assert "from the cache, free" in text
+        async with client.get("/", params={"q": "ranking", "open": address, "refresh": "1"}) as response:
+            assert "from the cache, free" in await response.text()
         assert len(world.searxng.requests) == 1
 
 
-async def test_nothing_is_kept_where_nothing_is_to_be_remembered(serve: Serve) -> None:
-    web, url = await serve(session={"citations": "call"})
-    async with aiohttp.ClientSession(url) as client, client.get("/?q=ranking") as response:
-        assert "results" in await response.text()
-    assert await stored_keys(web.store, "shown:") == []
+async def test_without_a_cache_opening_a_page_is_no_search_either(serve: Serve, world: World) -> None:
+    _, url = await serve(cache={"enabled": False})
+    address = f"{world.site('articles').url}/wiki/bm25"
+    params = {"q": "ranking", "open": address}
+    async with aiohttp.ClientSession(url) as client, client.get("/", params=params) as response:
+        assert "Search again for" in await response.text()
+    assert world.searxng.requests == []
 
 
 async def test_the_markdown_is_shown_as_it_is(client: aiohttp.ClientSession, world: World) -> None:
@@ -328,19 +317,6 @@ async def test_what_is_kept_can_be_had_anew(serve: Serve, world: World) -> None:
                 text = await response.text()
             assert len(world.site("articles").requests) == count
             assert ("Refresh" in text) == offered
-
-
-async def test_who_is_in_a_cooldown_is_said_to_be(serve: Serve, world: World) -> None:
-    _, url = await serve()
-    async with aiohttp.ClientSession(url) as client:
-        async with client.get("/providers") as response:
-            assert '<td class="state healthy">healthy</td>' in await response.text()
-        world.searxng.fail(InjectedFault.status(429, headers={"Retry-After": "600"}), times=None)
-        async with client.get("/?q=ranking") as response:
-            assert "rate limited, HTTP 429" in await response.text()
-        async with client.get("/providers") as response:
-            text = await response.text()
-            assert re.search(r'<td class="state cooldown">in cooldown for \d+\.\d.s: .*too many requests', text)
 
 
 @pytest.mark.req("B34")

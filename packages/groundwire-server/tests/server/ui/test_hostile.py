@@ -124,15 +124,6 @@ async def test_pages_that_attack(page: str, attacker: Attacker, browsing: Browsi
         await look.go(f"/?open={quote(attacker.url)}/markdown.md")
         assert "<script>" in await look.text(".prose")  # what it says is shown
         await look.check_axe()
-        for path in ("/archive", "/archive?q=words"):
-            await look.go(path)
-            await check(look)
-        look.refusals = True
-        for path in (f"/archive?q={quote(ATTACKS[1])}", f"/providers?days={quote(ATTACKS[0])}"):
-            await look.go(path)
-            await check(look)
-        await look.go(f"/archive?open={quote(ATTACKS[2])}")
-        await check(look)
 
 
 async def test_hostile_pages_are_shown_without_what_was_hidden(page: str, attacker: Attacker) -> None:

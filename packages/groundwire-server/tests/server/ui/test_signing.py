@@ -75,10 +75,10 @@ async def read(client: aiohttp.ClientSession, path: str) -> str:
 
 async def test_nothing_is_shown_before_signing_in(house: House) -> None:
     client = await house.browser()
-    for path in ("/", "/?q=ranking", "/providers", "/archive", "/archive?q=x", "/page/suggestions?q=x"):
+    for path in ("/", "/?q=ranking", "/page/suggestions?q=x"):
         assert (await read(client, path)).startswith("303 /sign-in?next=%2F")
-    form = await read(client, "/sign-in?next=%2Fproviders%3Fdays%3D14")
-    assert 'name="next" value="/providers?days=14"' in form
+    form = await read(client, "/sign-in?next=%2F%3Fq%3Dranking")
+    assert 'name="next" value="/?q=ranking"' in form
     async with client.post("/session/new", headers={"Origin": house.url}, allow_redirects=False) as response:
         assert response.headers["Location"].startswith("/sign-in")
 
@@ -87,9 +87,9 @@ async def test_a_key_opens_the_page_and_is_nowhere_in_it(house: House) -> None:
     key, record = house.key("nightly")
     client = await house.browser()
     async with client.post(
-        "/sign-in", data={"key": f" {key} ", "next": "/providers"}, headers={"Origin": house.url}, allow_redirects=False
+        "/sign-in", data={"key": f" {key} ", "next": "/?q=bm25"}, headers={"Origin": house.url}, allow_redirects=False
     ) as response:
-        assert (response.status, response.headers["Location"]) == (303, "/providers")
+        assert (response.status, response.headers["Location"]) == (303, "/?q=bm25")
         assert response.headers["Cache-Control"] == "no-store"
         cookies = response.headers.getall("Set-Cookie")
     (cookie,) = [one for one in cookies if one.startswith("groundwire_sign_in=")]
@@ -185,7 +185,6 @@ async def test_suggestions_count_apart_from_what_a_key_asks(house: House) -> Non
     while typed[-1].status == 200:  # on a busy machine, some more are allowed meanwhile
         typed.append(await client.get("/page/suggestions?q=a"))
     assert typed[-1].status == 429
-    assert typed[0].headers["RateLimit-Policy"] == '"requests";q=20;w=120'
     assert (await client.get("/page/page.css")).status == 200, "the files are everyone's"
     assert (await client.get("/")).status == 200
 
@@ -195,12 +194,6 @@ async def test_tenants_see_only_what_is_theirs(house: House) -> None:
     bob = await house.browser(house.key("bob")[0])
     boss = await house.browser(house.key("boss", operator=True)[0])
     assert "3 results" in await read(alice, "/?q=reciprocal+rank+fusion")
-    for path in ("/archive?q=fusion", "/archive", "/providers"):
-        shown = await read(bob, path)
-        assert "Your key cannot see" in shown
-        assert "Reciprocal rank fusion" not in shown
-    assert "Reciprocal rank <b>fusion</b>" in await read(boss, "/archive?q=fusion")
-    assert "of all providers" in await read(boss, "/providers")
     suggested = [await read(one, "/page/suggestions?q=recip") for one in (alice, bob, boss)]
     assert suggested == ['["reciprocal rank fusion"]', "[]", "[]"]
 
@@ -221,14 +214,14 @@ async def test_a_browsers_session_is_not_carried_to_another_tenant(house: House)
 def test_signing_in_leads_nowhere_else(text: str) -> None:
     assert local_path(text) == "/"
     assert local_path("/sign-out") == "/"
-    assert local_path("/providers?days=14") == "/providers?days=14"
+    assert local_path("/?q=ranking") == "/?q=ranking"
 
 
 async def test_signing_in_with_a_browser(house: House) -> None:
     key, _ = house.key("person")
     async with browsing(house.url) as open_:
         look = await open_()
-        await look.go("/providers?days=14")
+        await look.go("/?q=ranking")
         assert await look.text("h1") == "Sign in"
         await look.check_axe()
         look.refusals = True
@@ -236,7 +229,7 @@ async def test_signing_in_with_a_browser(house: House) -> None:
         assert "unknown or revoked" in await look.text("#problem")
         await look.check_axe()
         await look.submit("#key", key)
-        assert look.page.url.endswith("/providers?days=14")
+        assert look.page.url.endswith("/?q=ranking")
         assert "person" in await look.text(".who")
         assert await look.page.evaluate("document.cookie") == ""
         await look.follow("text=Sign out")

@@ -1,4 +1,4 @@
-"""Values as a reader wants them, and charts of them."""
+"""Values as a reader wants them."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from groundwire_server.ui.formatting import (
     host,
     money,
     origin,
-    percent,
-    size,
     tile,
     web_url,
 )
@@ -50,9 +48,7 @@ def test_quantities() -> None:
         *("–", "$0", "< $0.0001", "$0.0015", "$0.005", "$0.02", "$0.25", "$1,234.50")
     ]
     assert [duration(one) for one in (None, 431.4, 2_440)] == ["–", "431\u00a0ms", "2.4\u00a0s"]
-    assert [percent(one) for one in (None, 1, 0.975, 0.9666)] == ["–", "100%", "97.5%", "96.7%"]
     assert [counted(1, "search", "searches"), counted(12_000, "page")] == ["1 search", "12,000 pages"]
-    assert [size(one) for one in (999, 3_600, 2_000_000, 7e9)] == ["999 bytes", "3.6 kB", "2.0 MB", "7.0 GB"]
 
 
 def test_addresses() -> None:
