@@ -32,6 +32,8 @@ export interface AskRequest {
   question: string;
   /** Whether to quote the best passages instead of asking a model. */
   quote?: boolean;
+  /** Whether to stream events, as with `Accept: text/event-stream`. */
+  stream?: boolean;
 }
 
 /** One request to one provider within a call, with its outcome. */

@@ -6,13 +6,14 @@ import asyncio
 import mmap
 import platform
 import time
-from collections.abc import Awaitable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
+from pydantic import BaseModel
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -152,6 +153,8 @@ class Caller:
     """Their view of the gateway's `Web`."""
     tenant: Tenant | None = None
     """Who they are; None where no key is asked for."""
+    tell: Callable[[str, BaseModel], None] | None = None
+    """Sends them an event by its name, while the work goes on; None where they want no events."""
     request_id: str = ""
     """The ID of their request, in all logs."""
     headers: dict[str, str] = field(default_factory=dict)

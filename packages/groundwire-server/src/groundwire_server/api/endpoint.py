@@ -36,6 +36,9 @@ __all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "prefers", "read_
 
 _KIND = "text/event-stream"
 
+Tell = Callable[[str, BaseModel], None]
+"""Sends an event by its name."""
+
 
 class Started(ApiModel):
     """The data of the event `attempt_started`: a provider is called."""
@@ -50,7 +53,7 @@ def prefers(request: Request, kind: str) -> bool:
     return kind in accepted and "application/json" not in accepted
 
 
-async def _send_events(done: Callable[[], Awaitable[BaseModel]], outbox: Outbox) -> None:
+async def _send_events(done: Callable[[Tell], Awaitable[BaseModel]], outbox: Outbox) -> None:
     """Run a call and emit its events.
 
     Raises:
@@ -72,7 +75,7 @@ async def _send_events(done: Callable[[], Awaitable[BaseModel]], outbox: Outbox)
 
     try:
         with listening(listener):
-            result = await done()
+            result = await done(tell)
     except Failed as error:
         if not begun:
             raise
@@ -160,13 +163,15 @@ class Endpoint(Generic[_A]):
             body = _body(contents, caller, FORMS.get(scope["path"], _OWN_FORM), result)
             return Response(body, headers=caller.headers, media_type="application/json")
 
-        if self._events and prefers(request, _KIND):
+        if self._events and (prefers(request, _KIND) or getattr(arguments, "stream", False)):
             work = partial(_send_events, done)
             await answer_with_events(work, None, scope, receive, send, keep_alive=self._context.keep_alive)
         else:
             await answer_whole(respond(), scope, receive, send)
 
-    async def _done(self, caller: Caller, arguments: _A, seconds: float, contents: Contents) -> BaseModel:
+    async def _done(
+        self, caller: Caller, arguments: _A, seconds: float, contents: Contents, tell: Tell | None = None
+    ) -> BaseModel:
         """Return what came of a call.
 
         Raises:
@@ -174,7 +179,8 @@ class Endpoint(Generic[_A]):
         """
         try:
             with (limit := Timeout(seconds + _GRACE)):
-                return await self._context.traffic.until_ended(self._worked(caller, arguments, contents))
+                work = self._worked(caller if tell is None else replace(caller, tell=tell), arguments, contents)
+                return await self._context.traffic.until_ended(work)
         except Failed:
             raise
         except GroundwireError as error:

@@ -25,7 +25,8 @@ _EVERYWHERE = (400, 401, 403, 408, 413, 414, 421, 429, 431, 500, 503)
 _ABOUT = """Search the web and read its pages. A failure has an error status and a body with a `code` for
 programs and a `message` for people; it never looks like an empty result."""
 _AS_EVENTS = """With `Accept: text/event-stream` the response is a stream of server-sent events: `attempt_started` and
-`attempt_finished` while providers are called, then `result` with the answer, or `error` with a failure."""
+`attempt_finished` while providers are called, then `result` with the answer, or `error` with a failure. An answer to a
+question is also streamed: `delta` has the next piece of its text, and `reset` discards what was streamed before."""
 
 _AS_TEXT = """The response reports errors, for the model to read. With `Accept: text/plain`, it is the text for the
 model, with all web content between markers."""

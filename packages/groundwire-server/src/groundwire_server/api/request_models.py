@@ -172,6 +172,8 @@ class AskRequest(ApiRequest):
     """The question."""
     quote: bool = False
     """Whether to quote the best passages instead of asking a model."""
+    stream: bool = False
+    """Whether to stream events, as with `Accept: text/event-stream`."""
 
 
 class PagesRequest(ApiRequest):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from contextlib import aclosing
+from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
-from pydantic import JsonValue
+from pydantic import BaseModel, ConfigDict, JsonValue
 from starlette.requests import Request
 
 from groundwire import agent_loop
@@ -36,8 +37,13 @@ from groundwire_server.error_body import ApiModel, failed
 from groundwire_server.request_json import parse_model_request
 from groundwire_server.warning_header import warning_headers
 
+if TYPE_CHECKING:
+    from groundwire.agent_loop import CitedAnswer
+
 __all__ = [
     "AskReply",
+    "Delta",
+    "Reset",
     "ResolveReply",
     "VerifyReply",
     "ask",
@@ -89,10 +95,37 @@ class AskReply(ApiModel):
     """Warnings about the answer."""
 
 
+class Delta(ApiModel):
+    """The data of the event `delta`: more of the answer's text. No citation marker is divided between two."""
+
+    delta: str
+    """The text."""
+
+
+class Reset(BaseModel):
+    """The data of the event `reset`: the text so far was not the answer, and begins again."""
+
+    model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="forbid")
+
+
 async def ask(caller: Caller, request: AskRequest) -> AskReply:
-    """Answer a question."""
+    """Answer a question; where events are wanted, with its text as it is written."""
     web = caller.session(request.session)
-    answer = await agent_loop.ask(request.question, web=web, quote=request.quote, timeout=request.timeout)
+    if caller.tell is None:
+        return _ask_reply(await agent_loop.ask(request.question, web=web, quote=request.quote, timeout=request.timeout))
+    stream = agent_loop.ask_stream(request.question, web=web, quote=request.quote, timeout=request.timeout)
+    async with aclosing(stream) as events:
+        async for event in events:
+            if event.type == "delta":
+                caller.tell("delta", Delta(delta=event.delta))
+            elif event.type == "reset":
+                caller.tell("reset", Reset())
+            elif event.type == "result":
+                return _ask_reply(event.answer)
+    raise RuntimeError("A stream of events ended without its answer.")
+
+
+def _ask_reply(answer: CitedAnswer) -> AskReply:
     return AskReply(
         question=answer.question,
         text=answer.text,

@@ -362,6 +362,25 @@ async def test_answering_a_question(gateway: Any) -> None:
 
 
 @pytest.mark.req("B34")
+@pytest.mark.parametrize("how", ["accept", "stream"])
+async def test_an_answer_is_streamed_as_it_is_written(gateway: Any, world: World, how: str) -> None:
+    model = world.add(ModelServer(quoting, name="writer"))
+    client = await (await gateway(answer={"model": "m", "base_url": f"{model.url}/v1"})).client()
+    asked = {"question": "reciprocal rank fusion"}
+    if how == "accept":
+        told = await events(client, "/v1/ask", asked)
+    else:
+        told = await events(client, "/v1/ask", asked | {"stream": True}, accept="application/json")
+    names = [name for name, _ in told]
+    assert names[0] == "attempt_started"
+    assert names.count("delta") >= 2
+    assert names.index("delta") > names.index("attempt_finished")
+    name, result = told[-1]
+    assert (name, result["model"], result["report"]["supported"]) == ("result", "m", True)
+    assert "".join(data["delta"] for name, data in told if name == "delta") == result["text"]
+
+
+@pytest.mark.req("B34")
 async def test_the_gateways_model_answers_and_a_client_cannot_choose_another(gateway: Any, world: World) -> None:
     model = world.add(ModelServer(quoting, name="writer"))
     served = await gateway(answer={"model": "m", "base_url": f"{model.url}/v1"})
