@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from itertools import compress, groupby, pairwise, product
 from typing import Final
 
@@ -18,7 +17,7 @@ from groundwire.reading.documents.pdf.pdfium import Edge
 from groundwire.reading.documents.pdf.table_rows import row_starts
 from groundwire.reading.documents.pdf.words import Word, is_to_left
 
-__all__ = ["grids", "with_tables"]
+__all__ = ["with_tables"]
 
 _GAP: Final = 2.5  # points; lines nearer to each other are one
 _MAX_PAIRS: Final = 200_000
@@ -33,20 +32,6 @@ _MIN_LINE_SHARE: Final = 0.75  # of the lines of a frame; in a table, as many ha
 _MIN_FRAMED_GAP: Final = 1.2  # times the font size; a gap between the columns of a table in a frame is not narrower
 
 
-@dataclass(slots=True)
-class RuledTable:
-    """A ruled table."""
-
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-    rows: list[list[list[Word]]] = field(default_factory=list)
-    """The words of each cell; those of a merged cell stand at its first place."""
-    words: list[Word] = field(default_factory=list)
-    """All its words."""
-
-
 def with_tables(words: Sequence[Word], edges: Sequence[Edge]) -> list[Word]:
     """Return words with those of each ruled table replaced by one that stands for it.
 
@@ -54,38 +39,29 @@ def with_tables(words: Sequence[Word], edges: Sequence[Edge]) -> list[Word]:
         words: The words of a page in one direction, in reading orientation.
         edges: Its lines, likewise.
     """
-    tables = grids(edges, words)
-    table_of = {id(word): grid for grid in tables for word in grid.words}
+    tables = _tables(edges, words)
+    table_of = {id(word): table for table in tables for row in table.rows or () for cell in row for word in cell}
     words_and_tables, placed = list[Word](), set[int]()
     for word in words:
-        grid = table_of.get(id(word))
-        if grid is None:
+        table = table_of.get(id(word))
+        if table is None:
             words_and_tables.append(word)
-        elif id(grid) not in placed:
-            placed.add(id(grid))
-            text = " ".join(word.text for word in grid.words)
-            to_left = 2 * sum(is_to_left(word.text) for word in grid.words) > len(grid.words)
-            rows = [row[::-1] for row in grid.rows] if to_left else grid.rows
-            words_and_tables.append(Word(text, grid.x0, grid.y0, grid.x1, grid.y1, word.face, rows=rows))
+        elif id(table) not in placed:
+            placed.add(id(table))
+            words_and_tables.append(table)
     return words_and_tables
 
 
-def grids(edges: Sequence[Edge], words: Sequence[Word]) -> list[RuledTable]:
-    """Return the ruled tables of a page.
-
-    Args:
-        edges: Its lines, in reading orientation.
-        words: Its words, likewise.
-    """
+def _tables(edges: Sequence[Edge], words: Sequence[Word]) -> list[Word]:
     level = _joined([edge for edge in edges if edge.level])
     upright = _joined([edge for edge in edges if not edge.level])
     if len(level) * len(upright) > _MAX_PAIRS:
         return []
-    tables: list[RuledTable] = []
+    tables: list[Word] = []
     for group in _connected(level, upright):
-        grid = _grid([edge for edge in group if edge.level], [edge for edge in group if not edge.level], words)
-        if grid is not None and not any(_inside(grid, other) for other in tables):
-            tables.append(grid)
+        table = _table([edge for edge in group if edge.level], [edge for edge in group if not edge.level], words)
+        if table is not None and not any(_is_inside(table, other) for other in tables):
+            tables.append(table)
     return tables
 
 
@@ -130,7 +106,8 @@ def _connected(level: Sequence[Edge], upright: Sequence[Edge]) -> list[list[Edge
     return sorted(groups.values(), key=len, reverse=True)
 
 
-def _grid(level: Sequence[Edge], upright: Sequence[Edge], words: Sequence[Word]) -> RuledTable | None:
+def _table(level: Sequence[Edge], upright: Sequence[Edge], words: Sequence[Word]) -> Word | None:
+    """Return the table that lines form; the words of a merged cell stand at its first place."""
     if len(level) < 2 or not upright:
         return None
     left, top, right, bottom = _frame(level, upright)
@@ -140,19 +117,19 @@ def _grid(level: Sequence[Edge], upright: Sequence[Edge], words: Sequence[Word])
         return None
     owners = _merged(xs, ys, level, upright)
     cells: dict[tuple[int, int], list[Word]] = defaultdict(list)
-    grid = RuledTable(left, top, right, bottom)
-    for word in words:
-        x, y = (word.x0 + word.x1) / 2, word.middle
-        if left <= x <= right and top <= y <= bottom:
-            grid.words.append(word)
-            cells[owners[_place(ys, y), _place(xs, x)]].append(word)
+    inside = [word for word in words if left <= word.center <= right and top <= word.middle <= bottom]
+    for word in inside:
+        cells[owners[_place(ys, word.middle), _place(xs, word.center)]].append(word)
     if not _is_table(owners, cells) or any(_holds_table(text) for text in cells.values()):
         return None
-    rows = [[cells.get((row, column), []) for column in range(len(xs) - 1)] for row in range(len(ys) - 1)]
-    used = [any(row[column] for row in rows) for column in range(len(xs) - 1)]  # columns that only separate are empty
-    grid.rows = [list(compress(row, used)) for row in rows if any(row)]
-    grid.rows = [part for row in grid.rows for part in _parts(row)]
-    return grid if len(grid.rows) > 1 and sum(used) > 1 else None
+    places = [[cells.get((row, column), []) for column in range(len(xs) - 1)] for row in range(len(ys) - 1)]
+    used = [any(row[column] for row in places) for column in range(len(xs) - 1)]  # columns that separate are empty
+    rows = [part for row in places if any(row) for part in _parts(list(compress(row, used)))]
+    if len(rows) < 2 or sum(used) < 2:
+        return None
+    if 2 * sum(is_to_left(word.text) for word in inside) > len(inside):
+        rows = [row[::-1] for row in rows]
+    return Word(" ".join(word.text for word in inside), left, top, right, bottom, inside[0].face, rows=rows)
 
 
 def _frame(level: Sequence[Edge], upright: Sequence[Edge]) -> tuple[float, float, float, float]:
@@ -255,9 +232,8 @@ def _has_columns(line: Line) -> bool:
     return any(after.x0 - part.x1 >= _MIN_FRAMED_GAP * line.size for part, after in pairwise(parts))
 
 
-def _inside(grid: RuledTable, other: RuledTable) -> bool:
-    x, y = (grid.x0 + grid.x1) / 2, (grid.y0 + grid.y1) / 2
-    return other.x0 <= x <= other.x1 and other.y0 <= y <= other.y1
+def _is_inside(table: Word, other: Word) -> bool:
+    return other.x0 <= table.center <= other.x1 and other.y0 <= table.middle <= other.y1
 
 
 def _length(words: Sequence[Word]) -> int:

@@ -19,6 +19,7 @@ from groundwire.reading.documents.pdf.words import Word
 
 __all__ = ["Picture", "VisibleContent", "look"]
 
+_WHITE: Final = 0xFFFFFFFF
 _SCALE: Final = 1.5  # pixels for a point
 _MAX_SIDE: Final = 1_600  # pixels of the longer side
 _MARGIN: Final = 2  # pixels around a word that show its background
@@ -28,15 +29,31 @@ _MAX_PIXELS: Final = 20_000  # of one word
 
 
 class Picture:
-    """A rendered page.
+    """A page rendered with its annotations; a pixel is four bytes: blue, green, red, and one without meaning.
 
     Args:
         page: The page.
+
+    Raises:
+        MemoryError: it is too large.
     """
 
     def __init__(self, page: PdfPage) -> None:
         self._page = page
-        self._bitmap = page.picture(_SCALE, _MAX_SIDE)
+        raw = page.pdf.raw
+        across, down = raw.FPDF_GetPageWidthF(page.handle), raw.FPDF_GetPageHeightF(page.handle)
+        scale = min(_SCALE, _MAX_SIDE / max(across, down, 1.0))
+        self._width, self._height = max(1, int(across * scale)), max(1, int(down * scale))
+        bitmap = raw.FPDFBitmap_CreateEx(self._width, self._height, raw.FPDFBitmap_BGRx, None, 0)
+        if not bitmap:
+            raise MemoryError
+        try:
+            raw.FPDFBitmap_FillRect(bitmap, 0, 0, self._width, self._height, _WHITE)
+            raw.FPDF_RenderPageBitmap(bitmap, page.handle, 0, 0, self._width, self._height, 0, raw.FPDF_ANNOT)
+            self._stride = raw.FPDFBitmap_GetStride(bitmap)
+            self._pixels = ctypes.string_at(raw.FPDFBitmap_GetBuffer(bitmap), self._stride * self._height)
+        finally:
+            raw.FPDFBitmap_Destroy(bitmap)
 
     def shows(self, word: Word, color: Color | None) -> bool:
         """Return whether any part of a word is visible at its position.
@@ -45,7 +62,7 @@ class Picture:
             word: The word, in sheet coordinates, y growing upward.
             color: Its fill color, or None if unknown.
         """
-        pixels = self._pixels(word)
+        pixels = self._colors(word)
         if not pixels:
             return False
         background = pixels.most_common(1)[0][0]
@@ -61,17 +78,17 @@ class Picture:
             _difference(pixel, background) >= least and _difference(pixel, own) <= contrast - least for pixel in pixels
         )
 
-    def _pixels(self, word: Word) -> Counter[tuple[int, int, int]]:
+    def _colors(self, word: Word) -> Counter[tuple[int, int, int]]:
         """Count the colors in a word's area and around it."""
         corners = [self._device(x, y) for x, y in ((word.x0, word.y0), (word.x1, word.y1))]
         left, right = sorted(x for x, _ in corners)
         top, bottom = sorted(y for _, y in corners)
-        left, right = max(0, left - _MARGIN), min(self._bitmap.width, right + _MARGIN + 1)
-        top, bottom = max(0, top - _MARGIN), min(self._bitmap.height, bottom + _MARGIN + 1)
+        left, right = max(0, left - _MARGIN), min(self._width, right + _MARGIN + 1)
+        top, bottom = max(0, top - _MARGIN), min(self._height, bottom + _MARGIN + 1)
         colors: Counter[tuple[int, int, int]] = Counter()
         for row in range(top, bottom):
-            begin = row * self._bitmap.stride
-            line = self._bitmap.pixels[begin + 4 * left : begin + 4 * right]
+            begin = row * self._stride
+            line = self._pixels[begin + 4 * left : begin + 4 * right]
             colors.update(zip(line[::4], line[1::4], line[2::4], strict=True))
             if colors.total() > _MAX_PIXELS:
                 break
@@ -79,7 +96,7 @@ class Picture:
 
     def _device(self, x: float, y: float) -> tuple[int, int]:
         across, down = ctypes.c_int(), ctypes.c_int()
-        size = self._bitmap.width, self._bitmap.height
+        size = self._width, self._height
         self._page.pdf.raw.FPDF_PageToDevice(self._page.handle, 0, 0, *size, 0, x, y, across, down)
         return across.value, down.value
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from itertools import groupby
 from typing import Final
 
 from groundwire.reading.documents.pdf.columns import Segment, segments
@@ -83,17 +82,8 @@ def _in_order(row: list[Segment]) -> list[Segment]:
     """Return the segments of a line in reading order: from the right for right-to-left scripts."""
     to_left = sum(len(part.words) for part in row if is_to_left(part.words[0].text))
     if 2 * to_left > sum(len(part.words) for part in row):
-        return _mixed(sorted(row, key=lambda part: -part.x1))
+        return sorted(row, key=lambda part: -part.x1)
     return sorted(row, key=lambda part: part.x0)
-
-
-def _mixed(row: list[Segment]) -> list[Segment]:
-    """Return a right-to-left line with embedded left-to-right parts in their own order."""
-    ordered: list[Segment] = []
-    for to_right, group in groupby(row, key=lambda part: part.words[0].text.isascii()):
-        parts = list(group)
-        ordered += reversed(parts) if to_right else parts
-    return ordered
 
 
 def _on_one_line(row: Sequence[Segment], part: Segment) -> bool:

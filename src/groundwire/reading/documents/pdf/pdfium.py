@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from groundwire.reading.extracted import UnreadableDocument
 
-__all__ = ["Bitmap", "Edge", "Matrix", "Pdf", "PdfPage", "cut_off", "form_values", "open_pdf", "page_edges"]
+__all__ = ["Edge", "Matrix", "Pdf", "PdfPage", "cut_off", "form_values", "open_pdf", "page_edges"]
 
 _BROKEN: Final = "The PDF is broken: {what}. Look for another copy of it."
 _ERRORS: Final[Mapping[int, str]] = {
@@ -34,7 +34,6 @@ _FIELDS: Final = _BOXES | {4, 5, _TEXT_FIELD}  # combo and list boxes
 _PASSWORD_FLAG: Final = 1 << 13  # a password field (ISO 32000-1, table 228)
 _PASSWORD: Final = 4
 _SECURITY: Final = 5
-_WHITE: Final = 0xFFFFFFFF
 _PATH, _FORM = 2, 5  # FPDF_PAGEOBJ_...
 _LINE_TO, _MOVE_TO = 0, 2  # FPDF_SEGMENT_...
 _MAX_OBJECTS: Final = 20_000
@@ -96,18 +95,6 @@ class _PdfiumCalls:
         self.font_flags: Callable[..., Any] = _typed(raw.FPDFFont_GetFlags, c_int, c_void_p)
 
 
-@dataclass(frozen=True, slots=True)
-class Bitmap:
-    """A rendered page."""
-
-    width: int
-    height: int
-    stride: int
-    """The bytes of a row, of which some at its end may have no meaning."""
-    pixels: bytes
-    """Four bytes each: blue, green, red, and one without meaning."""
-
-
 class PdfPage:
     """A page of an open file, with its text.
 
@@ -129,31 +116,6 @@ class PdfPage:
         self.bottom: float = box.bottom
         self.right: float = box.right
         self.top: float = box.top
-
-    def picture(self, scale: float, max_side: int) -> Bitmap:
-        """Render the page with its annotations.
-
-        Args:
-            scale: Pixels for a point.
-            max_side: Maximum pixels of the longer side.
-
-        Raises:
-            MemoryError: it is too large.
-        """
-        raw = self.pdf.raw
-        across, down = raw.FPDF_GetPageWidthF(self.handle), raw.FPDF_GetPageHeightF(self.handle)
-        scale = min(scale, max_side / max(across, down, 1.0))
-        width, height = max(1, int(across * scale)), max(1, int(down * scale))
-        bitmap = raw.FPDFBitmap_CreateEx(width, height, raw.FPDFBitmap_BGRx, None, 0)
-        if not bitmap:
-            raise MemoryError
-        try:
-            raw.FPDFBitmap_FillRect(bitmap, 0, 0, width, height, _WHITE)
-            raw.FPDF_RenderPageBitmap(bitmap, self.handle, 0, 0, width, height, 0, raw.FPDF_ANNOT)
-            stride = raw.FPDFBitmap_GetStride(bitmap)
-            return Bitmap(width, height, stride, ctypes.string_at(raw.FPDFBitmap_GetBuffer(bitmap), stride * height))
-        finally:
-            raw.FPDFBitmap_Destroy(bitmap)
 
 
 class Pdf:

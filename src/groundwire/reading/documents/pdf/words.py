@@ -107,6 +107,11 @@ class Word:
     """The words of each cell, if it stands for a ruled table."""
 
     @property
+    def center(self) -> float:
+        """The horizontal center."""
+        return (self.x0 + self.x1) / 2
+
+    @property
     def middle(self) -> float:
         """The vertical center."""
         return (self.y0 + self.y1) / 2
