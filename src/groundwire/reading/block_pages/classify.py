@@ -29,20 +29,18 @@ from groundwire.reading.block_pages.phrases import (
     MEMBERS,
     PACE,
     PAYWALL,
-    PAYWALL_WORDS,
     QUEUE,
     REFUSED,
     REGION,
 )
 from groundwire.reading.block_pages.signatures import (
     CONSENT_FORM,
-    CONSENT_MARKS,
     HEADERS,
     LOGIN_PATH,
     VENDORS,
     PageSentences,
 )
-from groundwire.reading.text.sanitize import lower, lower_ascii, occurrences
+from groundwire.reading.text.sanitize import lower, lower_ascii
 
 __all__ = ["SHELL", "BlockKind", "SoftBlock", "ends_early", "known_wall", "soft_block"]
 
@@ -80,12 +78,7 @@ _CAPTCHA = re.compile(
     r"|smart-captcha|altcha|captcha)\b|<(?:cap|altcha)-widget\b|arkoselabs\.com|geetest\.com|mtcaptcha\.com|funcaptcha\.com",
     re.IGNORECASE,
 )
-_CAPTCHA_MARKS: Final = ("captcha", "turnstile", "altcha", "cap-widget", "arkoselabs", "geetest")
-"""Substrings of lower-case markup that `_CAPTCHA` needs."""
 _SCRIPT = re.compile(r"<script\b", re.IGNORECASE)
-_SCRIPT_NAMES: Final = ("java", "جافا", "자바")
-"""The beginning of the name of JavaScript, one of which is in each match of `JAVASCRIPT`."""
-_AROUND: Final = 60  # characters; such a match has at most 40 before the name and after it
 _BUTTON = re.compile(
     r"<button\b[^>]{0,500}>([^<>]{1,60})<|<input\b[^>]{0,500}\bvalue\s*=\s*[\"']([^\"'<>]{1,60})", re.IGNORECASE
 )
@@ -167,8 +160,7 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
     for vendor in VENDORS:
         if page.words <= vendor.words and vendor.stands_in(lowered):
             return SoftBlock(kind=vendor.kind, name=vendor.name)
-    asks = any(mark in lowered for mark in CONSENT_MARKS)  # much faster than the pattern
-    if (asks and CONSENT_FORM.search(beginning)) or CONSENT_FORM.match(url):
+    if CONSENT_FORM.search(beginning) or CONSENT_FORM.match(url):
         return SoftBlock(kind="consent page", name="a consent page")
     if page.explains:
         return None
@@ -178,14 +170,12 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
 def _block_by_text(page: PageSentences, url: str, markup: str, lowered: str) -> SoftBlock | None:
     """Return the block page that a page without known signatures is, judged by its sentences."""
     asks_for_text = "<textarea" in lowered and _TEXTAREA.search(markup) is not None  # a form with a check beside it
-    has_captcha = any(mark in lowered for mark in _CAPTCHA_MARKS)
     if not asks_for_text and page.words <= _LONG_CHECK:
         if page.pleads(BOT_CHECK) or (
             page.words <= _SHORT_PAGE
-            and has_captcha
+            and page.speaks_of(CHECKS)
             and _CAPTCHA.search(markup)
             and not _USER.search(markup)
-            and page.speaks_of(CHECKS)
         ):
             return SoftBlock(kind="bot check", name="a bot check")
         if page.words <= _SHORT_PAGE and page.pleads(HELD_OFF, room=_FEW_WORDS):
@@ -212,15 +202,9 @@ def _block_by_text(page: PageSentences, url: str, markup: str, lowered: str) -> 
         return SoftBlock(kind="browser check", name="a check of the browser")
     if page.is_titled(REFUSED) and page.other_words() <= _FEW_WORDS:
         return SoftBlock(kind="refusal", name="a refusal")
-    if page.words <= _TINY_PAGE and _SCRIPT.search(markup) and _requires_scripts(lower(markup)):
+    if page.words <= _TINY_PAGE and _SCRIPT.search(markup) and JAVASCRIPT.search(lower(markup)):
         return SHELL
     return None
-
-
-def _requires_scripts(markup: str) -> bool:
-    """Return whether markup, in lower case, says that a page requires scripts, looking only around their name."""
-    places = (place for name in _SCRIPT_NAMES for place in occurrences(markup, name))
-    return any(JAVASCRIPT.search(markup, max(0, place - _AROUND), place + _AROUND) for place in places)
 
 
 def _wants_consent(page: PageSentences, markup: str) -> bool:
@@ -260,5 +244,4 @@ def ends_early(markup: str, content: str) -> bool:
         return False
     if "isAccessibleForFree" in markup and _NOT_FREE.search(markup):
         return True
-    end = lower(content[-_END_LENGTH:])
-    return any(word in end for word in PAYWALL_WORDS) and PAYWALL.search(end) is not None
+    return PAYWALL.search(lower(content[-_END_LENGTH:])) is not None

@@ -15,7 +15,7 @@ from typing import Final
 
 __all__ = [
     "ABOUT", "ACCEPT", "AGE", "BOT_CHECK", "BROWSER", "CHECKS", "CONSENT", "COOKIES", "HELD_OFF", "JAVASCRIPT", "LOGIN",
-    "MEMBERS", "PACE", "PAYWALL", "PAYWALL_WORDS", "QUEUE", "REFUSED", "REGION",
+    "MEMBERS", "PACE", "PAYWALL", "QUEUE", "REFUSED", "REGION",
 ]  # fmt: skip
 
 
@@ -72,13 +72,6 @@ AGE: Final = _any("AGE")
 
 PAYWALL: Final = _any("PAYWALL")
 """Messages that a text, or the rest of it, is for subscribers."""
-
-PAYWALL_WORDS: Final = (
-    "subscri", "the rest of", " reading", "to read", "members", "free", "articles", "premium", "weiter", "abonn",
-    "il vous reste", "la suite", "suscr", "leyendo", "abbon", "assin", "verder", "zostało", "subskry", "подписчик",
-    "订阅", "付费", "会員", "続き", "구독",
-)  # fmt: skip
-"""Text in lower case of which every one of these messages has some; much faster than the patterns."""
 
 REGION: Final = _any("REGION")
 """Messages that a page is not available in the visitor's region."""

@@ -20,7 +20,6 @@ from groundwire.reading.text.sanitize import lower
 
 __all__ = [
     "CONSENT_FORM",
-    "CONSENT_MARKS",
     "HEADERS",
     "LOGIN_PATH",
     "VENDORS",
@@ -183,9 +182,6 @@ CONSENT_FORM: Final = re.compile(
     re.IGNORECASE,
 )
 """The URL of a consent page, or the target of its form."""
-
-CONSENT_MARKS: Final = ("//consent.", "//guce.", "//cmp.", "/collectconsent")
-"""Substrings of lower-case markup that `CONSENT_FORM` needs."""
 
 LOGIN_PATH: Final = re.compile(
     r"/(?:log-?in|sign-?in|auth|authwall|sso|uas/login|account/login|session/new|checkpoint|password|oauth2/[\w./]*authorize"
