@@ -50,32 +50,10 @@ def script(value: Any, attributes: str = 'type="application/json"') -> str:
     return f"<script {attributes}>{json.dumps(value).replace('<', chr(92) + 'u003c')}</script>"
 
 
-def devalued(value: Any) -> list[Any]:
-    """Return a value as Nuxt writes it: a flat list whose values point to each other."""
-    flat: list[Any] = []
-
-    def add(item: Any) -> int:
-        place = len(flat)
-        flat.append(None)
-        if isinstance(item, dict):
-            flat[place] = {key: add(inside) for key, inside in item.items()}
-        elif isinstance(item, list):
-            flat[place] = [add(inside) for inside in item]
-        else:
-            flat[place] = item
-        return place
-
-    add(value)
-    return flat
-
-
 TEXT = json.dumps({"article": ARTICLE, **CONFIG})
 WAYS = {
     "__NEXT_DATA__": script(
         {"props": {"pageProps": {"article": ARTICLE}}, **CONFIG}, 'id="__NEXT_DATA__" type="application/json"'
-    ),
-    "__NUXT_DATA__": script(
-        devalued({"data": {"article": ARTICLE}, **CONFIG}), 'type="application/json" id="__NUXT_DATA__"'
     ),
     "__INITIAL_STATE__": f"<script>window.__INITIAL_STATE__ = {TEXT};(function(){{}})()</script>",
     "__APOLLO_STATE__": f"<script>window['__APOLLO_STATE__']={json.dumps({'A:7': ARTICLE, 'R': CONFIG})}</script>",
@@ -304,9 +282,6 @@ HOSTILE = {
     "roots": page("", root="<div id=app>" * 100_000, head='<script src="/a.js"></script>'),
     "depth": page(f'<script type="application/json">{chr(123) + chr(34) + "a" + chr(34) + ":"}</script>' * 20_000),
     "tags": page(script({"body": "<p " * 300_000})),
-    "pointers": page(
-        script([[place + 1] * 8 for place in range(3_000)] + ["x"], 'type="application/json" id="__NUXT_DATA__"')
-    ),
 }
 
 

@@ -154,7 +154,6 @@ _MAX_SCRIPT_LENGTH: Final = 8_000_000  # characters of all data in total
 _MAX_ISLANDS: Final = 60
 _MAX_TRIES: Final = 100  # assignments of a script that are examined
 _MAX_REPAIRS: Final = 3  # of these, the ones that are repaired; each scans the rest of the script
-_MAX_NODES: Final = 200_000  # values of an expanded list
 _JSON: Final = re.compile(r"(?:application|text)/(?:[\w.+-]+\+)?json\b", re.IGNORECASE)
 _PROGRAM: Final = re.compile(r"(?:(?:text|application)/(?:x-)?(?:java|ecma)script|module)?", re.IGNORECASE)
 _ASSIGNMENT: Final = re.compile(
@@ -167,7 +166,6 @@ _STRING: Final = re.compile(r"'((?:[^'\\\n]|\\.)*)'|(\"(?:[^\"\\\n]|\\.)*\")")
 _ESCAPES: Final = re.compile(r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _ESCAPE_VALUES: Final[Mapping[str, str]] = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "v": "\v", "0": ""}
 _DECODER: Final = json.JSONDecoder(strict=False)
-_WRAPPERS: Final = frozenset({"Date", "EmptyRef", "Reactive", "Ref", "Set", "ShallowReactive", "ShallowRef"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,10 +192,8 @@ def islands(document: Document) -> Iterator[Island]:
         if "ld+json" in kind.lower():
             continue
         if _JSON.match(kind):
-            value = _loaded(text)
             name = script.attr("id") or script.attr("data-target") or "a JSON script"
-            if name == "__NUXT_DATA__" and isinstance(value, list):
-                value = _nuxt_data(value)
+            value = None if name == "__NUXT_DATA__" else _loaded(text)  # a list of values without names
             if isinstance(value, (dict, list)):
                 count += 1
                 yield Island(name, value)
@@ -273,29 +269,3 @@ def _string_value(text: str) -> str:
         return chr(int(code[1:], 16)) if len(code) > 1 else _ESCAPE_VALUES.get(code, code)
 
     return _ESCAPES.sub(plain, text)
-
-
-def _nuxt_data(flat: list[object]) -> object:
-    """Expand Nuxt's flat list whose values refer to each other by index (`devalue`)."""
-    nodes_left = _MAX_NODES
-
-    def unfold(index: object, depth: int, above: frozenset[int]) -> object:
-        nonlocal nodes_left
-        nodes_left -= 1
-        if not isinstance(index, int) or isinstance(index, bool) or not 0 <= index < len(flat):
-            return None
-        if nodes_left < 0 or depth > 60 or index in above:
-            return None
-        value, inside = flat[index], above | {index}
-        if isinstance(value, dict):
-            return {key: unfold(item, depth + 1, inside) for key, item in value.items()}
-        if isinstance(value, list):
-            if value and isinstance(value[0], str):
-                if value[0] not in _WRAPPERS:
-                    return None
-                items = [unfold(item, depth + 1, inside) for item in value[1:]]
-                return items[0] if len(items) == 1 else items
-            return [unfold(item, depth + 1, inside) for item in value]
-        return value
-
-    return unfold(0, 0, frozenset())
