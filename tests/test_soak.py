@@ -11,6 +11,7 @@ import pytest
 _SCRIPT = Path(__file__).parents[1] / "benchmarks" / "soak.py"
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.parametrize("calls", [400, pytest.param(2_000, marks=pytest.mark.slow)])
 @pytest.mark.skipif(sys.platform != "linux", reason="counts in /proc")
 def test_many_calls_leave_nothing_behind(calls: int) -> None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright
@@ -53,6 +53,11 @@ class Look:
         async with self.page.expect_navigation():
             await self.page.click(selector)
         await self.check()
+
+    async def turn(self, scheme: Literal["light", "dark"], size: tuple[int, int]) -> None:
+        """Give the tab other colors and another size."""
+        await self.page.emulate_media(color_scheme=scheme)
+        await self.page.set_viewport_size({"width": size[0], "height": size[1]})
 
     async def check(self) -> None:
         """Check that nothing violated the page's Content-Security-Policy."""

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
+
+_HERE = Path(__file__).parent
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep the tests with the real tokenizers in one worker: to load them takes longer than most of those tests."""
+    for item in items:
+        if item.path.parent == _HERE and "real" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("tokenizers"))
 
 
 @pytest.fixture(scope="session")

@@ -21,6 +21,8 @@ from groundwire.reading.passages.reranking import EmbeddingRanker, features, ran
 from groundwire.reading.passages.view import check_ask, view
 from world import World
 
+pytestmark = pytest.mark.xdist_group("embeddings")  # one worker loads the model
+
 FILLER = "\n\n".join(f"Boat {name} carries wood along the coast, and the crew sleeps on board." for name in "ABCDEFGH")
 HEALTH = "# Health\n\nA surgeon examines every sailor before departure.\n\n# Town\n\nThe doctor's house is yellow."
 SURGERY = f"# Wood\n\n{FILLER}\n\n# Storms\n\n{FILLER}\n\n{HEALTH}"

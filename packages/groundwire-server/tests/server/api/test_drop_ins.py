@@ -30,6 +30,7 @@ def _secret(text: str) -> Any:
     return SecretStr(text)
 
 
+@pytest.mark.timeout(600)  # it waits between its requests
 @pytest.mark.req("B18")
 @pytest.mark.parametrize("provider", ["searxng", "perplexity"])
 async def test_our_own_provider_finds_the_same(

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from components.browsing import DESK, PHONE
+from components.browsing import DESK, PHONE, Look
 from components.held import Held
 from components.writer import Writer
 from groundwire.testing import EmulatedResponse, InjectedFault, Recorded
@@ -25,31 +25,28 @@ SMALL = """all => {
 }"""
 
 
-@pytest.mark.parametrize(("scheme", "size"), [("light", DESK), ("dark", PHONE)])
-async def test_every_view_is_well_made(serve: Serve, world: World, scheme: str, size: Any, browsing: Browsing) -> None:
+async def _check_looks(look: Look, *, every: bool = False) -> None:
+    """Check with axe, and that nothing sticks out: light and wide, dark and narrow; with `every`, also crosswise."""
+    crosswise = (("dark", DESK), ("light", PHONE)) if every else ()
+    for scheme, size in (*crosswise, ("dark", PHONE), ("light", DESK)):
+        await look.turn(scheme, size)
+        await look.check_axe()
+        assert await look.page.evaluate("document.documentElement.scrollWidth") == size[0]
+
+
+async def test_every_view_is_well_made(serve: Serve, world: World, browsing: Browsing) -> None:
     _, url = await serve()
     async with browsing(url) as open_:
-        look = await open_(scheme=scheme, size=size)
+        look = await open_()
         for path in ("/", "/?q=ranking&time=y&language=en", "/?q=x&limit=900"):
             await look.go(path)
-            await look.check_axe()
+            await _check_looks(look)
         await look.go(QUERY)
         await look.follow(".found a.read >> nth=0")
-        await look.check_axe()
-        width = await look.page.evaluate("document.documentElement.scrollWidth")
-        assert width == size[0]  # nothing sticks out
+        await _check_looks(look, every=True)
         world.searxng.fail(InjectedFault.status(500), times=None)
         await look.go("/?q=nobody+answers")
-        await look.check_axe()
-
-
-async def test_the_busiest_views_are_well_made_the_other_way_round(serve: Serve, browsing: Browsing) -> None:
-    _, url = await serve()
-    async with browsing(url) as open_:
-        look = await open_(scheme="dark", size=DESK)
-        await look.go(QUERY)
-        await look.follow(".found a.read >> nth=0")
-        await look.check_axe()
+        await _check_looks(look)
 
 
 @pytest.mark.parametrize("script", [True, False])
@@ -253,11 +250,10 @@ async def test_a_failure_is_seen_as_one(serve: Serve, world: World, browsing: Br
         assert "This page could not be read" in await look.text(".reader")
 
 
-@pytest.mark.parametrize(("scheme", "size"), [("light", DESK), ("dark", PHONE)])
-async def test_a_conversation_has_cards_and_goes_on(serve: Serve, scheme: str, size: Any, browsing: Browsing) -> None:
+async def test_a_conversation_has_cards_and_goes_on(serve: Serve, browsing: Browsing) -> None:
     _, url = await serve()
     async with browsing(url) as open_:
-        look = await open_(scheme=scheme, size=size)
+        look = await open_()
         await look.go("/?q=reciprocal+rank+fusion&answer=1")
         cards = look.page.locator(".cards li")
         first = {
@@ -271,7 +267,7 @@ async def test_a_conversation_has_cards_and_goes_on(serve: Serve, scheme: str, s
         for card in await cards.all():
             assert await card.locator(".host").inner_text()
             assert await card.locator(".snippet").inner_text()
-        await look.check_axe()
+        await _check_looks(look)
         await look.page.locator("#follow").focus()
         await look.page.keyboard.type("What is BM25?")
         await look.page.keyboard.press("Enter")
@@ -290,8 +286,7 @@ async def test_a_conversation_has_cards_and_goes_on(serve: Serve, scheme: str, s
         assert again
         assert all(again[title] == number for title, number in first.items() if title in again)  # one numbering
         assert not set(again.values()) & {number for title, number in first.items() if title not in again}
-        await look.check_axe()
-        assert await look.page.evaluate("document.documentElement.scrollWidth") == size[0]
+        await _check_looks(look)
         await cards.first.locator("a").focus()
         await look.page.keyboard.press("Enter")
         await look.page.locator("#reader .prose").last.wait_for()
