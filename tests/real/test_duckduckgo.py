@@ -29,10 +29,8 @@ from groundwire.web import Web
 ROWS = [Row(f"Title {number}", f"https://site{number}.example/", f"text {number}") for number in range(8)]
 
 
-def provider(wire: Wire, **options: Any) -> DuckDuckGoSearchProvider:
-    return DuckDuckGoSearchProvider(
-        DuckDuckGoOptions.model_validate({"proxy": wire.url, "ca_file": wire.ca_file, **options})
-    )
+def provider(wire: Wire) -> DuckDuckGoSearchProvider:
+    return DuckDuckGoSearchProvider(DuckDuckGoOptions(ca_file=Path(wire.ca_file)), proxy=wire.url)
 
 
 def web(wire: Wire, **options: Any) -> Web:
@@ -40,7 +38,8 @@ def web(wire: Wire, **options: Any) -> Web:
         Settings.model_validate(
             {
                 "search": {"providers": ("duckduckgo",)},
-                "providers": {"duckduckgo": {"proxy": wire.url, "ca_file": str(wire.ca_file), **options}},
+                "network": {"proxy": wire.url},
+                "providers": {"duckduckgo": {"ca_file": str(wire.ca_file), **options}},
             }
         )
     )
@@ -157,13 +156,13 @@ async def test_64_parallel_calls_all_come_back(ddgs_wire: Wire) -> None:
 
 async def test_calls_beyond_the_cap_wait_and_end_at_their_deadline(ddgs_wire: Wire) -> None:
     ddgs_wire.hold()
-    asked = provider(ddgs_wire, max_threads=2)
-    first = [asyncio.create_task(asked.search(f"query {number}", deadline=Deadline.after(60))) for number in range(2)]
-    assert await asyncio.to_thread(ddgs_wire.wait_until_asked, 2)
-    calls = (asked.search(f"query {number}", deadline=Deadline.after(0.5)) for number in range(2, 8))
+    asked = provider(ddgs_wire)
+    first = [asyncio.create_task(asked.search(f"query {number}", deadline=Deadline.after(60))) for number in range(16)]
+    assert await asyncio.to_thread(ddgs_wire.wait_until_asked, 16)
+    calls = (asked.search(f"query {number}", deadline=Deadline.after(0.5)) for number in range(16, 22))
     outcomes = await asyncio.gather(*calls, return_exceptions=True)
     assert {type(outcome) for outcome in outcomes} == {ProviderTimeout}
-    assert len(ddgs_wire.log) == 2
+    assert len(ddgs_wire.log) == 16
     for call in first:
         call.cancel()
     await asyncio.wait(first)

@@ -308,9 +308,9 @@ from groundwire.deadline import Deadline
 wire, ca_file = sys.argv[1:]
 
 def settings():
-    options = {"proxy": wire, "ca_file": ca_file}
+    options, network = {"ca_file": ca_file}, {"proxy": wire}
     search = {"providers": ["duckduckgo"], "timeout": 60}  # seconds, for a busy machine
-    return Settings.model_validate({"search": search, "providers": {"duckduckgo": options}})
+    return Settings.model_validate({"search": search, "network": network, "providers": {"duckduckgo": options}})
 
 async def main():
     async with Web(settings()) as web:

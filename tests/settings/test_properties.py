@@ -21,7 +21,7 @@ NAMES = (
     "GROUNDWIRE_CONFIG",
     "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL",
     "GROUNDWIRE_PROVIDERS_SEARXNG_B_ENGINES",
-    "GROUNDWIRE_PROVIDERS_DUCKDUCKGO_MAX_THREADS",
+    "GROUNDWIRE_PROVIDERS_DUCKDUCKGO_DELAY",
 )
 
 lone = st.text(st.characters(), max_size=30)  # lone surrogates too: bytes that are no UTF-8 come as such

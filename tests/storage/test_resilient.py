@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import time
 from collections.abc import AsyncIterator, Sequence
 
 import pytest
@@ -11,6 +12,7 @@ import pytest
 from groundwire.storage import Count, Entry, MemoryStore, Pace, ResilientStore, StoreError, open_store
 from groundwire.storage.base import Add, Answer, Get, Operation, Set
 from groundwire.storage.memory import run_each
+from world.virtual_time import run_virtually
 
 
 class Moody(MemoryStore):
@@ -325,3 +327,34 @@ async def test_a_dead_server_costs_no_more_than_the_bound(server: str, caplog: p
         await store.aclose()
     assert len(caplog.records) == 1
     assert "hunter2" not in caplog.text
+
+
+@pytest.mark.req("B20")
+def test_a_silent_store_is_given_up_after_twice_the_bound() -> None:
+    async def main() -> float:
+        real = Moody()
+        real.hangs = True
+        store = ResilientStore(real, bound=0.25)
+        assert await asyncio.gather(*(store.get("k") for _ in range(3))) == [None] * 3
+        return asyncio.get_running_loop().time()
+
+    assert run_virtually(main()) == pytest.approx(0.5)
+
+
+class Late(MemoryStore):
+    """A store whose answer comes while nothing of this process runs."""
+
+    async def get(self, key: str) -> Entry | None:
+        await asyncio.sleep(0)
+        time.sleep(0.2)  # noqa: ASYNC251
+        for _ in range(5):  # the answer is seen some turns of the loop later
+            await asyncio.sleep(0)
+        return Entry(b"late", 1.0, 1.0)
+
+
+@pytest.mark.req("B20")
+async def test_that_this_process_was_busy_is_no_fault_of_the_store() -> None:
+    store = ResilientStore(Late(), bound=0.05)
+    assert await store.get("k") == Entry(b"late", 1.0, 1.0)
+    assert not store.degraded
+    await store.aclose()

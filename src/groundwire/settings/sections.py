@@ -251,7 +251,8 @@ class StorageSettings(SettingsSection):
     url: str = "sqlite://"
     """`memory://`, `sqlite://` (a file in the user's cache folder), `sqlite:////PATH`, `valkey://HOST:PORT/0`."""
     timeout: float | None = Field(default=None, gt=0, le=60)
-    """Seconds to wait for the store before process memory takes over; 1 for a file and 0.25 for a server by default."""
+    """Seconds to wait for the store; after twice as long process memory takes over. By default 1 for a file and 0.25
+    for a server."""
 
 
 class CacheSettings(SettingsSection):

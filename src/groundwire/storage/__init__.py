@@ -38,8 +38,8 @@ def open_store(
             or `rediss://...`; the last two use TLS and take `?ssl_ca_certs=FILE` for an authority of one's own.
         max_bytes: Maximum size of all values: 64 MB in memory and 256 MB in a file unless given. A server has a
             limit of its own.
-        timeout: Seconds to wait for the store before process memory takes over; by default 1 for a file and 0.25 for a
-            server.
+        timeout: Seconds to wait for the store; after twice as long process memory takes over. By default 1 for a file
+            and 0.25 for a server.
         clock: The time in seconds since the epoch.
 
     Raises:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-import math
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -30,72 +29,9 @@ from groundwire.storage.base import (
 )
 from groundwire.storage.memory import MemoryStore
 
-__all__ = ["ResilientStore", "StallTimeout"]
-
-_LONGEST = 5.0  # seconds
-_LATE = 0.25  # of the bound
+__all__ = ["ResilientStore"]
 
 _T = TypeVar("_T")
-
-
-class StallTimeout:
-    """A timeout for calls to a store that has stopped responding, but not for those delayed by this process.
-
-    With hundreds of calls at work an answer may lie unread for longer than a store that is well takes to give it. To
-    take that for a failure would part this process from the others that share the store.
-
-    Args:
-        bound: Maximum seconds in which a healthy store answers at least one call.
-    """
-
-    def __init__(self, bound: float) -> None:
-        self._bound = bound
-        self._answered = float("-inf")
-        self._waiting: dict[Timeout, float] = {}  # the start of each call; the oldest first
-        self._timer: asyncio.TimerHandle | None = None
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._due = 0.0
-
-    async def wait(self, call: Awaitable[_T]) -> _T:
-        """Guard one call and return its result.
-
-        Raises:
-            TimeoutError: the store does not respond.
-        """
-        loop = asyncio.get_running_loop()
-        with Timeout(None) as limit:
-            self._waiting[limit] = began = loop.time()
-            if self._timer is None or self._loop is not loop:  # one for all: it goes on from call to call
-                self._look_at(loop, began + self._bound)
-            try:
-                answer = await call
-                self._answered = loop.time()
-            finally:
-                del self._waiting[limit]
-        return answer
-
-    def _look_at(self, loop: asyncio.AbstractEventLoop, due: float) -> None:
-        self._loop, self._due = loop, due
-        self._timer = loop.call_at(due, self._look, loop)
-
-    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Cancel the calls that waited too long, and schedule the next check."""
-        self._timer = None
-        now = loop.time()
-        busy = now - self._due > _LATE * self._bound  # responses received in the meantime were not processed yet
-        alive = busy or now < self._answered + self._bound
-        following: float | None = None
-        for limit, began in self._waiting.items():
-            if now < began + self._bound:
-                following = min(following or math.inf, began + self._bound)
-                break
-            if alive and now < began + max(self._bound, _LONGEST):
-                following = now + self._bound
-            else:
-                limit.expire()
-        if following is not None:
-            self._look_at(loop, following)
-
 
 _logger = logging.getLogger(__name__)
 
@@ -114,7 +50,8 @@ class ResilientStore(Store):
     Args:
         store: The real store.
         fallback: Makes the memory store that replaces it; a new one for every outage.
-        bound: Maximum seconds that a call waits for the real store, unless that answers others meanwhile.
+        bound: Seconds that a call waits for the real store, and as long again for an answer that this process may have
+            been too busy to read: to take that for a failure would part it from the others that share the store.
         pause: Seconds after a failure until the real store is tried again; they double to 30 while it stays away.
         clock: Seconds that only grow.
     """
@@ -133,7 +70,6 @@ class ResilientStore(Store):
         self._make_fallback = fallback
         self._fallback = fallback()
         self._bound = bound
-        self._stall_timeout = StallTimeout(bound)
         self._clock = clock
         self._reading = _Switch(pause, clock)
         self._writing = _Switch(pause, clock)
@@ -232,7 +168,7 @@ class ResilientStore(Store):
         probe = switch.begin()
         try:
             owed = switch is self._writing and self._owed
-            answer = await self._stall_timeout.wait(self._settle_first(operation) if owed else operation(self._store))
+            answer = await self._in_time(self._settle_first(operation) if owed else operation(self._store))
         except _FAILURES as exc:
             if not self.degraded:
                 reason = (str(exc) or f"no answer within {self._bound:g} s").removesuffix(".")
@@ -249,6 +185,16 @@ class ResilientStore(Store):
             if not self.degraded:
                 _logger.info("The store is available again.")
         return answer
+
+    async def _in_time(self, call: Awaitable[_T]) -> _T:
+        """Wait for the bound, then as long again in which this process certainly reads answers."""
+        loop = asyncio.get_running_loop()
+        with Timeout(None) as limit:
+            timer = loop.call_later(self._bound, loop.call_later, self._bound, limit.expire)
+            try:
+                return await call
+            finally:
+                timer.cancel()
 
     async def _settle_first(self, operation: Callable[[Store], Awaitable[_T]]) -> _T:
         await self._settle()
