@@ -74,9 +74,9 @@ man:  ## Generate docs/groundwire.1
 
 completions:  ## Write the shell completion scripts, for packagers
 	mkdir -p build/completions
-	.venv/bin/groundwire completion bash >build/completions/groundwire
-	.venv/bin/groundwire completion fish >build/completions/groundwire.fish
-	.venv/bin/groundwire completion zsh >build/completions/_groundwire
+	_GROUNDWIRE_COMPLETE=bash_source .venv/bin/groundwire >build/completions/groundwire
+	_GROUNDWIRE_COMPLETE=fish_source .venv/bin/groundwire >build/completions/groundwire.fish
+	_GROUNDWIRE_COMPLETE=zsh_source .venv/bin/groundwire >build/completions/_groundwire
 
 dist:  ## Build the sdists and the wheels of the last commit in dist
 	$(PYTHON) scripts/make_dist.py

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from groundwire.models import Budget
 from groundwire.settings import Settings
 from groundwire.tools.definitions import CITATIONS, CITING, UNTRUSTED, guidance, instructions, search_limits
 
@@ -30,8 +29,8 @@ def test_the_sentence_about_citing_is_the_documents() -> None:
     sentence = "When stating facts from web search results, append the citation ID in brackets, e.g. [1]."
     assert sentence == CITATIONS
     settings = Settings.model_validate({"session": {"max_searches": 9}, "read": {"max_length": 1234}})
-    whole = guidance(settings, Budget(limit=9, spent=4))
-    for part in (sentence, UNTRUSTED, "(default: 9)", "5 of 9 searches are left", "1,234 characters"):
+    whole = guidance(settings)
+    for part in (sentence, UNTRUSTED, "(default: 9)", "1,234 characters"):
         assert part in whole
     assert "9 searches" in instructions(settings)
     without = guidance(Settings.model_validate({"session": {"max_searches": 0}}))

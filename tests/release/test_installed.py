@@ -438,7 +438,7 @@ def test_the_oldest_playwright_reads_with_the_browser_of_the_machine(
 def test_every_command_says_what_it_does_without_any_extra(installed: Installed) -> None:
     done = installed.run("python", "-c", _HELP)
     assert done.returncode == 0, done.stderr
-    assert {"search", "open", "completion", "archive search", "mcp install"} <= set(done.stdout.splitlines())
+    assert {"search", "open", "archive search", "mcp install"} <= set(done.stdout.splitlines())
 
 
 @_together(_RUNNING)

@@ -136,7 +136,6 @@ async def ask(
     web: Web,
     model: ChatModel | str | None = None,
     quote: bool = False,
-    on_event: Callable[[LoopEvent], None] | None = None,
     timeout: float | None = None,
 ) -> CitedAnswer:
     """Answer a question from the web, with verified citations.
@@ -147,7 +146,6 @@ async def ask(
         model: The model, or its name, which overrides the setting `answer.model`. Defaults to the model of the
             settings, else to one offered by a local server.
         quote: Use no model and quote the best passages, as when no model is available.
-        on_event: Called with every tool call that the model makes.
         timeout: Seconds for the whole answer; by default the setting `answer.timeout`.
 
     Raises:
@@ -155,7 +153,7 @@ async def ask(
         ConfigurationError: there is no key for the model. ProviderError: it cannot be reached, refuses, or says
         nothing. PermissionDenied: nothing may be kept, so that nothing can be checked. DeadlineExceeded, Closed.
     """
-    return await _answer(question, web, model, timeout, quote=quote, on_event=on_event, tell=None)
+    return await _answer(question, web, model, timeout, quote=quote, tell=None)
 
 
 async def ask_stream(
@@ -186,9 +184,7 @@ async def ask_stream(
     """
     events: asyncio.Queue[AskEvent | None] = asyncio.Queue()
     tell = events.put_nowait
-    task = asyncio.create_task(
-        _answer(question, web, model, timeout, quote=quote, on_event=tell, tell=tell, follows=follows)
-    )
+    task = asyncio.create_task(_answer(question, web, model, timeout, quote=quote, tell=tell, follows=follows))
     task.add_done_callback(lambda _: events.put_nowait(None))
     try:
         while (event := await events.get()) is not None:
@@ -206,7 +202,6 @@ async def _answer(
     timeout: float | None,
     *,
     quote: bool,
-    on_event: Callable[[LoopEvent], None] | None,
     tell: _Tell | None,
     follows: str = "",
 ) -> CitedAnswer:
@@ -225,7 +220,7 @@ async def _answer(
             tell(TextDelta(text))
     else:
         prompt = f"{words}\n\n(This question follows another: {check_text(follows)})" if follows else words
-        text, warnings, pages = await _write(prompt, web, writer, deadline, on_event, tell)
+        text, warnings, pages = await _write(prompt, web, writer, deadline, tell)
     if tell is not None:
         tell(TextCompleted())
     cited = await asyncio.to_thread(cited_numbers, text)  # a model may write very much
@@ -251,7 +246,6 @@ async def _write(
     web: Web,
     writer: ChatModel,
     deadline: Deadline,
-    on_event: Callable[[LoopEvent], None] | None,
     tell: _Tell | None,
 ) -> tuple[str, tuple[str, ...], tuple[CitedPage, ...]]:
     """Return what a model answers, warnings, and the pages that it was shown."""
@@ -280,7 +274,7 @@ async def _write(
         mode="local",
         timeout=deadline.remaining(),
         ledger=ledger,
-        on_event=on_event,
+        on_event=tell,
     )
     if not run.answer.text.strip():
         if run.stop == "deadline":

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Unpack
 
 from groundwire.agent_loop.ask import CitedAnswer
 from groundwire.agent_loop.ask import ask as ask_web
-from groundwire.agent_loop.types import LoopEvent
 from groundwire.models.argument_names import ASK, NoArguments, unknown_argument
 from groundwire.sync import SyncWeb
 from groundwire.web import Web
@@ -21,7 +19,6 @@ def ask(
     *,
     model: str | None = None,
     quote: bool = False,
-    on_event: Callable[[LoopEvent], None] | None = None,
     timeout: float | None = None,
     **unknown: Unpack[NoArguments],
 ) -> CitedAnswer:
@@ -35,7 +32,6 @@ def ask(
         web: Does the searching and reading, and stays open; by default a new one, for this question.
         model: The model's name, instead of the setting `answer.model`.
         quote: Whether to quote passages without asking a model.
-        on_event: Called with each tool call of the model, at its start and its end.
         timeout: Seconds for the whole answer; by default the setting `answer.timeout`.
         unknown: None: another name is a TypeError that says which one is meant.
 
@@ -48,8 +44,6 @@ def ask(
     if isinstance(web_argument, Web):
         raise TypeError("ask() takes a SyncWeb; with a Web, use `await groundwire.agent_loop.ask(question, web=web)`")
     if web is not None:
-        return web.run(
-            lambda inner: ask_web(question, web=inner, model=model, quote=quote, on_event=on_event, timeout=timeout)
-        )
+        return web.run(lambda inner: ask_web(question, web=inner, model=model, quote=quote, timeout=timeout))
     with SyncWeb() as own:
-        return ask(question, own, model=model, quote=quote, on_event=on_event, timeout=timeout)
+        return ask(question, own, model=model, quote=quote, timeout=timeout)

@@ -15,7 +15,6 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 
-from groundwire.models import Budget
 from groundwire.settings import Settings
 from groundwire.tools.conversions import GUIDANCE
 from groundwire.tools.results import LocalSearchToolResult, OpenPageToolResult, WebSearchToolResult
@@ -176,17 +175,13 @@ def opening_pages(settings: Settings) -> str:
     return GUIDANCE["opening"].format(max_length=settings.read.max_length)
 
 
-def guidance(settings: Settings, budget: Budget | None = None) -> str:
+def guidance(settings: Settings) -> str:
     """Return all instructions as Markdown for a system prompt.
 
     Args:
         settings: Whose limits are named.
-        budget: What the session has used, if that is to be said.
     """
-    limit = budget.limit if budget is not None else settings.session.max_searches
-    limits = search_limits(limit, topics=())
-    if limits and budget is not None:
-        limits += f"\n- {budget.remaining} of {budget.limit} searches are left now"
+    limits = search_limits(settings.session.max_searches, topics=())
     cautions = f"## Citing\n\n{CITATIONS}", f"## Text from the web\n\n{UNTRUSTED}"
     return "\n\n".join(part for part in (limits, opening_pages(settings), *cautions) if part)
 
