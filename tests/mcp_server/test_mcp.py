@@ -103,27 +103,41 @@ async def test_the_pair_of_chatgpt_is_offered_in_the_place_of_ours(place: Place)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"], ids=["2026-07-28", "2025-11-25"])
-async def test_the_user_is_asked_through_the_host(place: Place, world: World, mode: Any) -> None:
+async def test_the_user_is_asked_and_the_host_completes_and_logs(place: Place, world: World, mode: Any) -> None:
     url = world.site("articles").page("reciprocal-rank-fusion")
     place.variables |= {"GROUNDWIRE_POLICY_OPEN_ONLY": "known", "GROUNDWIRE_PERMISSION_CONFIRM": "web_search"}
     command, *arguments = place.server
     server = mcp.StdioServerParameters(command=command, args=arguments, env=place.environment)
     answers: list[Any] = ["decline", "accept", "decline", "accept"]
     asked: list[str] = []
+    logged: list[tuple[str, str]] = []
 
     async def elicit(context: Any, params: Any) -> Any:
         asked.append(params.message)
         return mcp_types.ElicitResult(action=answers[len(asked) - 1])
 
+    async def log(params: Any) -> None:
+        logged.append((params.level, params.data))
+
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", MCPDeprecationWarning)  # the newest protocol deprecates such questions
-        async with mcp.Client(server, elicitation_callback=elicit, mode=mode) as client:
-            said = [await client.call_tool("open_page", {"url": url}) for _ in range(2)]
-            said += [await client.call_tool("web_search", {"query": "rank fusion"}) for _ in range(2)]
+        warnings.simplefilter("ignore", MCPDeprecationWarning)  # the newest protocol deprecates logging
+        async with mcp.Client(server, elicitation_callback=elicit, logging_callback=log, mode=mode) as client:
+            meta: Any = {"io.modelcontextprotocol/logLevel": "info"} if mode == "auto" else None
+            if mode == "legacy":
+                await client.set_logging_level("info")
+            said = [await client.call_tool("open_page", {"url": url}, meta=meta) for _ in range(2)]
+            said += [await client.call_tool("web_search", {"query": "rank fusion"}, meta=meta) for _ in range(2)]
+            page = mcp_types.ResourceTemplateReference(uri="groundwire://page/{url}{?cursor}")
+            pages = await client.complete(page, {"name": "url", "value": "RECIP"})
+            prompt = mcp_types.PromptReference(name="web_research")
+            queries = await client.complete(prompt, {"name": "question", "value": "fusion"})
     assert [one.is_error for one in said] == [True, False, True, False]
     assert [url in message for message in asked] == [True, True, False, False]
     assert "the rule confirm web_search" in asked[2]
     assert "the user was asked and refused" in str(said[2].content)
+    assert pages.completion.values[0] == url
+    assert queries.completion.values == ["rank fusion"]
+    assert [(level, data.split()[0]) for level, data in logged] == [("info", "local"), ("info", "searxng")]
 
 
 @pytest.mark.req("B32")

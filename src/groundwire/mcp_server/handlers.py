@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import warnings
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -14,12 +15,13 @@ import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel.server import Server
 from mcp.shared.exceptions import MCPError
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from groundwire._version import __version__
 from groundwire.errors import GroundwireError, PermissionDenied
 from groundwire.mcp_server.elicitation import ask_permission
 from groundwire.mcp_server.openai_tools import OPENAI_TOOLS, openai_result
-from groundwire.mcp_server.sessions import HEARTBEAT, Sessions, reporting
+from groundwire.mcp_server.sessions import HEARTBEAT, Sessions, logging_attempts, reporting
 from groundwire.mcp_server.structured_content import output_schema, structured_content
 from groundwire.models.argument_names import tool_method
 from groundwire.tools import ToolDefinition, ToolResult, refused, render_text, web_tool_definitions
@@ -73,6 +75,7 @@ def page_of(uri: str) -> tuple[str, str | None] | None:
 PROMPT, NEW_SESSION = "web_research", "new_session"
 _CLIENT_INFO = "io.modelcontextprotocol/clientInfo"  # of a request since protocol 2026-07-28, which has no sessions
 _MARKDOWN = "text/markdown"
+_COMPLETIONS = 100  # the maximum of the protocol
 _LISTS = CacheHint(ttl_ms=300_000, scope="public")  # the settings determine them, the same for every caller
 _ICON = (
     "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='7' fill='#0d5c46'/>"
@@ -88,6 +91,12 @@ def make_server(sessions: Sessions, *, heartbeat: float = HEARTBEAT) -> Server[A
         heartbeat: Seconds of silence after which the progress of a call is reported.
     """
     handlers = _Handlers(sessions, heartbeat)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # logging is deprecated in the newest protocol, but available in older ones
+        return _server(sessions, handlers)
+
+
+def _server(sessions: Sessions, handlers: _Handlers) -> Server[Any]:
     return Server(
         "groundwire",
         version=__version__,
@@ -103,6 +112,8 @@ def make_server(sessions: Sessions, *, heartbeat: float = HEARTBEAT) -> Server[A
         on_read_resource=handlers.read_resource,
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
+        on_completion=handlers.complete,
+        on_set_logging_level=handlers.set_logging_level,
     )
 
 
@@ -225,6 +236,24 @@ class _Handlers:
             text = guidance(self._sessions.settings) + (f"\n\n## The question\n\n{question}" if question else "")
         return types.GetPromptResult(messages=[types.PromptMessage(role="user", content=types.TextContent(text=text))])
 
+    async def complete(self, ctx: Context, params: types.CompleteRequestParams) -> types.CompleteResult:
+        session, argument = await self._session(ctx), params.argument
+        candidates: tuple[str, ...] = ()
+        if isinstance(params.ref, types.PromptReference):
+            if params.ref.name == PROMPT and argument.name == "question":
+                candidates = session.queries()
+        elif params.ref.uri == PAGE_TEMPLATE and argument.name == "url":
+            candidates = session.addresses()
+        matches = [text for text in candidates if argument.value.lower() in text.lower()]
+        values = matches[:_COMPLETIONS]
+        return types.CompleteResult(
+            completion=types.Completion(values=values, total=len(matches), has_more=len(matches) > len(values))
+        )
+
+    async def set_logging_level(self, ctx: Context, params: types.SetLevelRequestParams) -> types.EmptyResult:
+        (await self._session(ctx)).log_level = params.level
+        return types.EmptyResult()
+
     async def _call_with_leave(
         self, ctx: Context, params: types.CallToolRequestParams
     ) -> ToolResult | types.InputRequiredResult:
@@ -264,6 +293,11 @@ class _Handlers:
 
     async def _call(self, ctx: Context, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         work = self._sessions.call(_key(ctx), tool, arguments, ctx.request)
+        level = "debug" if ctx.protocol_version in MODERN_PROTOCOL_VERSIONS else None
+        with suppress(MCPError):
+            level = (await self._session(ctx)).log_level or level
+        if level is not None:
+            work = logging_attempts(ctx.session, ctx.request_id, level, work)
         if ctx.meta is None or ctx.meta.get("progress_token") is None:
             return await work
         settings = self._sessions.settings

@@ -7,15 +7,18 @@ import json
 import logging
 import math
 import time
+import warnings
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
+
+import mcp_types as types
 
 from groundwire.errors import GroundwireError
 from groundwire.integrations.hosts.codelia_search import local_search_tool
-from groundwire.models import AttemptStarted, Event
+from groundwire.models import AttemptFinished, AttemptStarted, Event
 from groundwire.settings import Settings
 from groundwire.telemetry.call_events import listening
 from groundwire.tools import (
@@ -32,7 +35,7 @@ if TYPE_CHECKING:
     from groundwire.safety.tenancy import Owner
     from groundwire.web import Web
 
-__all__ = ["HEARTBEAT", "Report", "Session", "Sessions", "reporting"]
+__all__ = ["HEARTBEAT", "Report", "Session", "Sessions", "logging_attempts", "reporting"]
 
 _logger = logging.getLogger(__name__)
 
@@ -83,6 +86,34 @@ async def _report(report: Report, total: float, doing: asyncio.Queue[str], heart
             return
 
 
+_LEVELS: tuple[str, ...] = get_args(types.LoggingLevel)  # from debug to emergency
+
+
+async def logging_attempts(session: Any, request_id: Any, level: str, work: Awaitable[_T]) -> _T:
+    """Await `work`, then send the client a log message for each attempt: a failed one is a warning.
+
+    Args:
+        session: The client's session; since protocol 2026-07-28 it sends only what the request has opted in to.
+        request_id: The request that the messages belong to.
+        level: The lowest level to send.
+        work: The work.
+    """
+    heard: list[Event] = []
+    with listening(heard.append):
+        result = await work
+    for event in heard:
+        severity = "info"
+        if isinstance(event, AttemptFinished) and event.attempt.outcome not in ("ok", "empty"):
+            severity = "warning"
+        if isinstance(event, AttemptFinished) and _LEVELS.index(severity) >= _LEVELS.index(level):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # deprecated in the newest protocol, but available in older ones
+                sending = session.send_log_message(severity, event.attempt.describe(), "groundwire", request_id)
+            with suppress(Exception):  # the client is gone
+                await sending
+    return result
+
+
 _SEARCHES, _PAGES = 20, 50  # that a session remembers, for its resources
 
 
@@ -106,6 +137,7 @@ class Session:
         self._searches: deque[WebSearchToolResult] = deque(maxlen=_SEARCHES)
         self._pages: OrderedDict[str, str] = OrderedDict()
         self.used: float = time.monotonic()
+        self.log_level: str | None = None
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
         """Call a tool and record its results."""
@@ -125,6 +157,15 @@ class Session:
     async def allow(self, url: str) -> None:
         """Add a URL approved by the user."""
         await self._web.allow_urls_in(url)
+
+    def queries(self) -> tuple[str, ...]:
+        """Return the queries, the latest first."""
+        return tuple(dict.fromkeys(search.query for search in reversed(self._searches)))
+
+    def addresses(self) -> tuple[str, ...]:
+        """Return the URLs of opened pages, then of results, the latest first."""
+        result_urls = (source.url for search in reversed(self._searches) for source in search.sources)
+        return tuple(dict.fromkeys((*(url for url, _ in self.pages()), *result_urls)))
 
     def pages(self) -> tuple[tuple[str, str], ...]:
         """Return the URLs and titles of recently opened pages, the latest first."""
