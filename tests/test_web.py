@@ -170,8 +170,8 @@ class TestPages:
         [
             ("nothing", PageEmpty, "204"),
             ("empty", PageEmpty, "empty"),
-            ("image", UnsupportedContent, "PNG"),
-            ("mislabelled-image", UnsupportedContent, "PNG"),
+            ("image", UnsupportedContent, "is an image"),
+            ("mislabelled-image", UnsupportedContent, "is an image"),
             ("video", UnsupportedContent, "video"),
         ],
     )

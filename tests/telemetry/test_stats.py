@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import subprocess
@@ -65,10 +66,23 @@ def test_targets_met_and_missed_and_every_provider(run: Callable[..., Result], s
     assert "\x1b" not in done.stdout
 
 
+def test_json(run: Callable[..., Result], searched: Make) -> None:
+    record(searched())
+    done = run("--days", "1", "--json")
+    assert done.exit_code == 0
+    card = json.loads(done.stdout)
+    assert card["days"] == 1
+    assert card["searches"]["calls"] == 1
+    assert card["searches"]["success_rate"] == 1.0
+    assert [target["met"] for target in card["targets"]] == [True, True, True, True]
+    assert card["providers"][0]["provider"] == "brave"
+
+
 def test_nothing_recorded_yet(run: Callable[..., Result]) -> None:
     done = run()
     assert done.exit_code == 1
     assert done.stdout == "Nothing recorded in the last 7 days: make a search first.\n"
+    assert json.loads(run("--json").stdout)["providers"] == []
 
 
 def test_the_store_is_that_of_the_settings(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import sys
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 import click
@@ -46,17 +47,19 @@ _LONGEST = BOUNDS[-1] * 1_000  # ms; the value shown for longer ones
     help="Days to show, including today.",
 )
 @click.option("--targets", is_flag=True, help="Also compare the searches with the targets of an operator.")
-def stats(days: int, targets: bool) -> None:
+@with_json
+def stats(days: int, targets: bool, as_json: bool) -> None:
     """Show the scorecard of recent days: searches, pages and every provider.
 
     It comes from the store and covers all processes that share it. Days begin at midnight UTC.
     """
     settings = load()
-    warn(*settings.warnings)
+    if not as_json:
+        warn(*settings.warnings)
     names = (*settings.search.providers, *settings.read.providers)
     with storage_notes():
         card = asyncio.run(card_of(open_store(settings.storage.url, timeout=settings.storage.timeout), days, names))
-    sys.exit(show_card(card, targets=targets))
+    sys.exit(show_card(card, as_json=as_json, targets=targets))
 
 
 async def card_of(store: Store, days: int, names: Iterable[str] = ()) -> ScoreCard:
@@ -81,14 +84,17 @@ def _check_store(store: Store) -> None:
         raise StoreError("The store cannot be read; check the setting storage.url, and that its server is running.")
 
 
-def show_card(card: ScoreCard, *, targets: bool = False) -> ExitCode:
+def show_card(card: ScoreCard, *, as_json: bool = False, targets: bool = False) -> ExitCode:
     """Print a score card and return the command's exit code.
 
     Args:
         card: The card.
+        as_json: Whether to print JSON.
         targets: Whether to compare the searches with the targets of a team that serves others.
     """
-    if card.is_empty:
+    if as_json:
+        write_json(_as_dict(card))
+    elif card.is_empty:
         write(f"Nothing recorded in the last {_days(card.days)}: make a search first.")
     else:
         write(_summary(card), bold=True)
@@ -156,6 +162,23 @@ def _duration(milliseconds: float | None) -> str:
 
 def _days(days: int) -> str:
     return "day" if days == 1 else f"{days} days"
+
+
+def _as_dict(card: ScoreCard) -> dict[str, object]:
+    derived = {
+        name: {"calls": score.calls, "success_rate": score.success_rate, "fallback_share": score.fallback_share}
+        for name, score in (("searches", card.searches), ("pages", card.pages))
+    }
+    return {
+        "days": card.days,
+        "targets": [asdict(target) for target in card.searches.targets()],
+        "searches": asdict(card.searches) | derived["searches"],
+        "pages": asdict(card.pages) | derived["pages"],
+        "providers": [
+            asdict(score) | {"success_rate": score.success_rate, "fallback_share": score.fallback_share}
+            for score in card.providers
+        ],
+    }
 
 
 @click.command(cls=Command)

@@ -9,13 +9,14 @@ from groundwire.errors import QuotaExceeded
 from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import SearchApiProvider
-from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, objects, result
+from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, objects, result, text_or_empty, value_at
 from groundwire.providers.query_mapping import Mapped
 from groundwire.transport import Response
 
 __all__ = ["SerperSearchProvider"]
 
 _MAX_RESULTS = 100  # of one request; more than ten cost a second credit
+_WITH_ROWS = frozenset({"", "search", "news"})  # search types; images and places have no pages
 _BOXES = frozenset({"answerBox", "knowledgeGraph", "peopleAlsoAsk"})
 _LANGUAGES = frozenset({"es-419", "pt-br", "pt-pt", "zh-cn", "zh-tw"})  # those with more than a language code
 _SAFE: Final[Mapping[str, str]] = {"off": "off", "strict": "active"}  # Google's own default is between the two
@@ -68,9 +69,10 @@ class SerperSearchProvider(SearchApiProvider):
         return mapped
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
-        """Parse the results in a response."""
+        """Parse a response of any search type, as gateways have them; only those of the web and the news have rows."""
         data = self.answer(reply)
-        rows = data.get("organic")
+        kind = text_or_empty(value_at(data, "searchParameters.type"))
+        rows = data.get("organic", data.get("news", [] if kind not in _WITH_ROWS else None))
         if rows is None and _BOXES & data.keys():  # all that Google has for some questions
             boxes = (data.get("answerBox"), data.get("knowledgeGraph"), *objects(data.get("peopleAlsoAsk")))
             rows = [box for box in boxes if isinstance(box, dict) and box.get("link")]
