@@ -65,7 +65,7 @@ def test_the_group(terminal: Terminal) -> None:
     assert (unknown.exit_code, unknown.stdout) == (2, "")
     assert "No such command 'serch'. Did you mean 'search'?" in unknown.stderr
     assert "No such command 'bm25'. To search the web: groundwire search QUERY." in terminal.here("bm25", "x").stderr
-    assert "Did you mean 'the variable GROUNDWIRE_RECORD'?" in terminal.here("record", "x.py").stderr
+    assert "Did you mean 'search, with the variable GROUNDWIRE_RECORD'?" in terminal.here("record", "x.py").stderr
     assert terminal.here("--nonsense").exit_code == 2
 
 

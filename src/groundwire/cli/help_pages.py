@@ -82,7 +82,7 @@ class Group(click.Group):
         names = self.list_commands(ctx)
         if not ctx.resilient_parsing and args[0] not in names and not args[0].startswith("-"):
             meant = other_names("commands").get(args[0], "")
-            near = meant if meant.partition(" ")[0].strip(",") in {*names, "the"} else nearest(args[0], names)
+            near = meant if meant.partition(" ")[0].strip(",") in names else nearest(args[0], names)
             hint = f"Did you mean {near!r}?" if near else self.no_hint
             ctx.fail(f"No such command {args[0]!r}. {hint}".rstrip())
         return super().resolve_command(ctx, args)
