@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from groundwire.cassette import count_exchanges
+from groundwire.cassette.format import load
 from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
 from world import World
 
@@ -124,7 +124,7 @@ def test_files_are_locked_and_replaced(windows: Windows) -> None:
     windows = replace(windows, environment={**windows.environment, "GROUNDWIRE_RECORD": "some.jsonl"})
     code, out, errors = windows.groundwire("read", windows.page, "--output", "pages")
     assert (code, out) == (0, ""), errors
-    assert count_exchanges(windows.folder / "some.jsonl") == 2
+    assert len(load(windows.folder / "some.jsonl")) == 2
     assert SIGNS in next((windows.folder / "pages").rglob("*.md")).read_text("utf-8")
 
 

@@ -13,8 +13,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.cassette import Answer, CallFailed, Cassette, Exchange, RecordedFailure, count_exchanges
-from groundwire.cassette.format import from_line, pack, to_line, unpack
+from groundwire.cassette import Answer, CallFailed, Cassette, Exchange, RecordedFailure
+from groundwire.cassette.format import from_line, load, pack, to_line, unpack
 from groundwire.errors import ConfigurationError
 
 WRITER = """
@@ -68,7 +68,7 @@ class TestWriting:
         assert writer.stdin is not None
         writer.stdin.write("go\n")
         writer.stdin.flush()
-        while count_exchanges(path) < 20:
+        while not path.is_file() or path.read_bytes().count(b"\n") < 21:
             pass
         writer.kill()
         writer.communicate()
@@ -90,10 +90,9 @@ class TestWriting:
         path = tmp_path / "x.jsonl"
         some(path, 3)
         some(path, 2)
-        assert count_exchanges(path) == 2
+        assert len(load(path)) == 2
         Cassette.record(path, append=True).add("test", {}, failure=RecordedFailure("network", "refused"))
-        assert count_exchanges(path) == 3
-        assert count_exchanges(tmp_path / "none") == 0
+        assert len(load(path)) == 3
 
     def test_other_files_are_not_overwritten(self, tmp_path: Path) -> None:
         path = tmp_path / "program.py"
@@ -110,7 +109,7 @@ class TestWriting:
         cassette = Cassette.record(path)
         path.unlink()
         cassette.add("test", {"n": 1}, response={})
-        assert count_exchanges(path) == 1
+        assert len(load(path)) == 1
         path.unlink()
         path.parent.rmdir()
         cassette.add("test", {"n": 2}, response={})
@@ -139,7 +138,7 @@ class TestReading:
             with pytest.raises(CallFailed):
                 cassette.find("test", requests[2])
         Cassette.record(path, append=True).add("test", {"number": 7}, response={})
-        assert count_exchanges(path) == (4 if cut == 1 else 3)
+        assert len(load(path)) == (4 if cut == 1 else 3)
         assert Cassette.replay(path).find("test", {"number": 7}).response is not None
 
     @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire.cassette import count_exchanges
+from groundwire.cassette.format import load
 from world import World
 
 pytest_plugins = ["pytester"]
@@ -77,7 +77,7 @@ class TestModes:
         assert names[-1] == "test_one.jsonl"
         assert names[1] == "TestGroup.test_two[c].jsonl"
         assert names[0].startswith("TestGroup.test_two[a-b]-")
-        assert all(count_exchanges(folder / name) == 1 for name in names)
+        assert all(len(load(folder / name)) == 1 for name in names)
         world.stop()
         run(CI="1").assert_outcomes(passed=3)
 

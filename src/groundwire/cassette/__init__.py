@@ -6,7 +6,7 @@ connection: `groundwire.transport` and providers with their own client consult a
 
 from __future__ import annotations
 
-from groundwire.cassette.format import Answer, CallFailed, Exchange, RecordedFailure, count_exchanges
+from groundwire.cassette.format import Answer, CallFailed, Exchange, RecordedFailure
 from groundwire.cassette.recorder import (
     RECORD_VARIABLE,
     REPLAY_VARIABLE,
@@ -25,5 +25,4 @@ __all__ = [
     "RecordedFailure",
     "cassette_from_environment",
     "choose_cassette",
-    "count_exchanges",
 ]

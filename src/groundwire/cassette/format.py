@@ -33,7 +33,6 @@ __all__ = [
     "CassetteFile",
     "Exchange",
     "RecordedFailure",
-    "count_exchanges",
     "from_line",
     "load",
     "pack",
@@ -254,14 +253,6 @@ def load(path: Path) -> list[Exchange]:
                 break
             raise ConfigurationError(f"The cassette {path} has an error in line {number}: {error}.") from error
     return exchanges
-
-
-def count_exchanges(path: Path) -> int:
-    """Return how many exchanges a file holds; zero if it does not exist."""
-    if not path.is_file():
-        return 0
-    with path.open("rb") as file:
-        return max(0, sum(piece.count(b"\n") for piece in iter(lambda: file.read(_STEP), b"")) - 1)
 
 
 def _check_mark(line: bytes, path: Path) -> None:

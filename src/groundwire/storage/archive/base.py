@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import date
 from typing import NamedTuple
 
 from groundwire.models import Filters
@@ -21,9 +21,6 @@ class Statistics(NamedTuple):
     results: int
     size: int
     """Bytes, approximately, including the index."""
-    oldest: datetime | None
-    """When the oldest entry was seen, in UTC; None if there is none."""
-    newest: datetime | None
 
 
 class Broken(StoreError):

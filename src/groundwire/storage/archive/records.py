@@ -31,7 +31,6 @@ __all__ = [
     "key_of",
     "page_item",
     "result_item",
-    "seen_at",
     "storable_queries",
 ]
 
@@ -116,7 +115,7 @@ class Item(NamedTuple):
             page = Page.model_validate({**fields, "content": joined(self.text)})
         except ValidationError:
             return None
-        age = f"from the archive, read on {seen_at(self.seen).date()}"
+        age = f"from the archive, read on {_seen_at(self.seen).date()}"
         return page.model_copy(update={"stale": True, "cached": True, "warnings": (*page.warnings, age)})
 
     def hit(self, snippet: str = "", rank: float = 0.0) -> ArchiveHit:
@@ -127,7 +126,7 @@ class Item(NamedTuple):
             rank: How well it answers.
         """
         passage = readable(snippet) if snippet else readable(self.text[: 2 * _EXCERPT])[:_EXCERPT]
-        moment = seen_at(self.seen)
+        moment = _seen_at(self.seen)
         return ArchiveHit(self.url, joined(self.title), passage, self.published or None, moment, self.kind, rank)
 
     def merge(self, older: Item) -> Item:
@@ -152,7 +151,7 @@ class Item(NamedTuple):
         return self._replace(day=day, size=indexed + len(self.data) + _OVERHEAD)
 
 
-def seen_at(milliseconds: int) -> datetime:
+def _seen_at(milliseconds: int) -> datetime:
     """Return a moment in UTC."""
     return datetime.fromtimestamp(milliseconds / 1_000, UTC)
 
@@ -270,7 +269,7 @@ def _date(published: str | None) -> str:
 @lru_cache(maxsize=8)
 def _day_of(days: int) -> str:
     """Return a day in UTC by its number since the epoch; a batch has one or two."""
-    return seen_at(days * _DAY).date().isoformat()
+    return _seen_at(days * _DAY).date().isoformat()
 
 
 def _json(data: Mapping[str, object]) -> str:

@@ -20,7 +20,7 @@ from groundwire.safety.hostnames import canonical_host
 from groundwire.safety.tenancy import Operator, Owner, Viewer
 from groundwire.storage.archive.base import Search, Statistics
 from groundwire.storage.archive.fts import dense, joined
-from groundwire.storage.archive.records import ArchiveHit, Item, seen_at
+from groundwire.storage.archive.records import ArchiveHit, Item
 
 if TYPE_CHECKING:  # its tables take long to load, and are not needed to store
     from groundwire.storage.archive.questions import Question
@@ -152,11 +152,10 @@ class ArchiveTables(ABC, Generic[_Db]):
         visible = self._visible(viewer)
         sql = (
             "select count(*) filter (where kind = 'page'), count(*) filter (where kind = 'result'), "
-            f"coalesce(sum(size), 0), min(seen), max(seen) from archive_items i where {visible.sql}"
+            f"coalesce(sum(size), 0) from archive_items i where {visible.sql}"
         )
-        ((pages, results, size, *times),) = self._select(sql, visible.values, viewer)
-        oldest, newest = (None if moment is None else seen_at(moment) for moment in times)
-        return Statistics(pages, results, int(size), oldest, newest)
+        ((pages, results, size),) = self._select(sql, visible.values, viewer)
+        return Statistics(pages, results, int(size))
 
     def move_aside(self) -> Path | None:
         """Disconnect and rename a damaged file, so that the next call makes a new one.
