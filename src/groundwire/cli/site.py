@@ -126,7 +126,7 @@ def read(urls: tuple[str, ...], readers: tuple[str, ...], output: Path | None, *
         return pages
 
     pages = run("Reading", {"read.providers": each(readers)} if readers else {}, call, shows_attempts=False)
-    if pages.failed or lines.bad:
+    if pages.failed or pages.failed_earlier or lines.bad:
         sys.exit(ExitCode.FAILED)
 
 
@@ -218,6 +218,8 @@ class _Meter:
             write(f"{self._text()}{earlier}", err=True)
         for cause, count in self.causes.most_common(20):
             say_error(f"{count:,} not read: {cause}")
+        if pages.failed_earlier:
+            say_error(f"{pages.failed_earlier:,} could not be read in an earlier run and were not retried")
         if self._lines.bad:
             say_error(f"{self._lines.bad:,} lines are not addresses")
 

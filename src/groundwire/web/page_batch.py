@@ -9,7 +9,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Self
 
-from groundwire.errors import BudgetExceeded, Closed, GroundwireError
+from groundwire.errors import (
+    BudgetExceeded,
+    Closed,
+    DeadlineExceeded,
+    GroundwireError,
+    Overloaded,
+    PageUnavailable,
+    ProviderError,
+)
 from groundwire.models import Page, SiteUrl
 from groundwire.routing.calls import PageCall
 from groundwire.safety.urls import parse_url
@@ -22,6 +30,8 @@ __all__ = ["PageBatch"]
 
 _MAX_WAITING: Final = 500  # addresses that wait, so that one slow host does not hold up the others
 _PAGES_PER_SYNC: Final = 32  # pages after which files are synced, and the archive has caught up
+_TRANSIENT_ERRORS: Final = (PageUnavailable, ProviderError, DeadlineExceeded, Overloaded)
+_TOO_MANY_REQUESTS: Final = 429
 
 
 @dataclass(slots=True)
@@ -65,8 +75,10 @@ class PageBatch:
         """The pages read so far."""
         self.failed: int = 0
         """The pages that could not be read."""
+        self.failed_earlier: int = 0
+        """The pages that earlier runs could not read, and that are not tried again."""
         self.skipped: int = 0
-        """The addresses that were skipped: pages that an earlier run has read, and repetitions."""
+        """The addresses that were skipped: pages that an earlier run has dealt with, and repetitions."""
         self._source = urls
         self._flow = flow
         self._new_call = new_call
@@ -95,7 +107,7 @@ class PageBatch:
         """Yield pages, after they are written."""
         output = await asyncio.to_thread(PageOutput, self._path) if self._path is not None else None
         if output is not None:
-            self._digests = output.digests
+            self._digests, self.failed_earlier = output.digests, output.failed
         reading = asyncio.create_task(self._read_all())
         try:
             while (end := await self._ends.get()) is not None:
@@ -113,6 +125,9 @@ class PageBatch:
         """Write a page or its error, and return it."""
         if isinstance(page, GroundwireError):
             self.failed += 1
+            is_final = not isinstance(page, _TRANSIENT_ERRORS) and getattr(page, "status", None) != _TOO_MANY_REQUESTS
+            if output is not None:
+                output.fail(url, str(page), is_final=is_final)
             return Page(url=url[:2_048], status="error", error=str(page))
         if output is not None:
             await asyncio.to_thread(output.write, url, page)

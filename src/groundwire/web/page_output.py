@@ -42,10 +42,12 @@ class PageOutput:
 
     def __init__(self, path: Path) -> None:
         self.path: Path = path
+        self.failed: int = 0
+        """The pages that earlier runs could not read, and that are not tried again."""
         self._is_file = path.suffix.lower() in _LINE_SUFFIXES
         self._state_path = path.with_name(path.name + ".state") if self._is_file else path / _STATE
         self.digests: set[bytes] = set()
-        """The digests of the addresses that were read."""
+        """The digests of the addresses that are dealt with."""
         self._unsynced: list[Path] = []
         (path.parent if self._is_file else path).mkdir(parents=True, exist_ok=True)
         if self._is_file and path.exists() and path.stat().st_size and not self._state_path.exists():
@@ -93,6 +95,16 @@ class PageOutput:
         self._unsynced.append(path)
         self._add({"url": url, "file": path.relative_to(self.path).as_posix(), "size": len(text)})
 
+    def fail(self, url: str, error: str, *, is_final: bool) -> None:
+        """Write down that a page could not be read.
+
+        Args:
+            url: Its address.
+            error: Why.
+            is_final: Whether a later run need not try again.
+        """
+        self._add({"url": url, "error": error, "final": is_final})
+
     def sync(self) -> None:
         """Make everything so far outlast a power failure: first the pages, then the lines about them."""
         paths, self._unsynced = self._unsynced, []
@@ -111,6 +123,7 @@ class PageOutput:
         """Read the state file, cut off an unfinished last line, and return the size of the file with the pages."""
         self._state.seek(0)
         size = complete_bytes = 0
+        failed: set[bytes] = set()
         for line in self._state:
             if not line.endswith(b"\n"):
                 break
@@ -122,8 +135,12 @@ class PageOutput:
                 continue  # a damaged line: its page is read again
             if "end" in row:
                 size = int(row["end"])
-            if self._is_file or self._is_whole(row):
+            if "error" in row:
+                failed |= {digest} if row.get("final") else set()
+            elif self._is_file or self._is_whole(row):
                 self.digests.add(digest)
+        self.failed = len(failed - self.digests)
+        self.digests |= failed
         self._state.truncate(complete_bytes)
         return size
 
