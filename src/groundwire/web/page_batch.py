@@ -14,7 +14,6 @@ from groundwire.errors import (
     Closed,
     DeadlineExceeded,
     GroundwireError,
-    Overloaded,
     PageUnavailable,
     ProviderError,
 )
@@ -30,7 +29,7 @@ __all__ = ["PageBatch"]
 
 _MAX_WAITING: Final = 500  # addresses that wait, so that one slow host does not hold up the others
 _PAGES_PER_SYNC: Final = 32  # pages after which files are synced, and the archive has caught up
-_TRANSIENT_ERRORS: Final = (PageUnavailable, ProviderError, DeadlineExceeded, Overloaded)
+_TRANSIENT_ERRORS: Final = (PageUnavailable, ProviderError, DeadlineExceeded)
 _TOO_MANY_REQUESTS: Final = 429
 
 
