@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import hypothesis
 import pytest
 from hypothesis import given
@@ -28,28 +30,30 @@ def markdown_of(source: str) -> str:
         ("One__ and `two three`__.\n\n__ https://o.test/\n.. __: https://t.test/",
          "[One](https://o.test/) and [two three](https://t.test/)."),
         ("See first_.\n\n.. _first: second_\n.. _second: https://s.test/", "See [first](https://s.test/)."),
-        ("``a *b*`` *c* **d** :func:`e.f` :doc:`the page <p>` :pep:`8` \\*g", "`a *b*` *c* **d** `e.f` `the page` "
-         "[PEP 8](https://peps.python.org/pep-0008/) \\*g"),
+        ("``a *b*`` *c* **d** `e` :func:`f` :pep:`8` \\*g",
+         "`a *b*` *c* **d** *e* :func:\\`f\\` [PEP 8](https://peps.python.org/pep-0008) \\*g"),
         ("Snake_case and __init__ and a_ b", "Snake_case and \\_\\_init\\_\\_ and a\\_ b"),
         ("Run::\n\n  x = 1\n\n  y\n\nThen.", "Run:\n\n```\nx = 1\n\ny\n```\n\nThen."),
-        (".. code-block:: python\n   :linenos:\n\n   if x:\n       y", "```python\nif x:\n    y\n```"),
+        (".. code-block:: python\n\n   if x:\n       y", "```python\nif x:\n    y\n```"),
+        (".. automodule:: lamp\n   :members:\n\nEnd", "```\n.. automodule:: lamp\n   :members:\n```\n\nEnd"),
         (">>> 1 + 1\n2\n\nEnd", "```python\n>>> 1 + 1\n2\n```\n\nEnd"),
         ("* one\n  more\n\n  * inner\n\n* two", "- one more\n  - inner\n- two"),
         ("1. one\n2. two", "1. one\n2. two"),
         ("term\n  what it is", "**term**\n: what it is"),
         (".. note:: Take care.\n\n   Twice.", "> **Note**\n>\n> Take care.\n>\n> Twice."),
-        (".. image:: x.png\n   :alt: y\n\n.. a comment\n   of two lines\n\n.. contents::\n\nText |pic|.\n\n"
-         ".. |pic| image:: z.png", "Text ."),
+        (".. image:: x.png\n   :alt: y\n\n.. a comment\n   of two lines\n\n.. contents::\n\nText.", "Text."),
         ("|a| is |b|_.\n\n.. |a| replace:: **that**\n.. |b| replace:: there\n.. _b: https://b.test/",
          "**that** is [there](https://b.test/)."),
-        ("= ===\na b\n= ===\n1 two\n= ===\n\nEnd", "```\n= ===\na b\n= ===\n1 two\n= ===\n```\n\nEnd"),
+        ("= ===\na b\n= ===\n1 two\n= ===\n\nEnd", "| a | b |\n| --- | --- |\n| 1 | two |\n\nEnd"),
         ("+---+---+\n| a | b |\n+===+===+\n| 1 | 2 |\n+---+---+",
-         "```\n+---+---+\n| a | b |\n+===+===+\n| 1 | 2 |\n+---+---+\n```"),
+         "| a | b |\n| --- | --- |\n| 1 | 2 |"),
         (".. list-table::\n   :header-rows: 1\n\n   * - a\n     - b\n   * - 1\n     - 2",
          "| a | b |\n| --- | --- |\n| 1 | 2 |"),
-        (".. csv-table:: Piers\n   :header: a, b\n\n   1, 2", "```\na, b\n1, 2\n```"),
-        ("A claim [1]_.\n\n.. [1] Its source.", "A claim [1].\n\n[1] Its source."),
-        ("| one\n| two", "one\ntwo"),
+        (".. csv-table:: Piers\n   :header: a, b\n\n   1, 2", "Piers\n\n| a | b |\n| --- | --- |\n| 1 | 2 |"),
+        ("A claim [1]_.\n\n.. [1] Its source.", "A claim [^1].\n\n[^1]: Its source."),
+        ("| one\n| two", "one\n\ntwo"),
+        ("One |lamp|.\n\nA\n===\n\nB\n---\n\nC\n+++\n\nD\n===\n\nE\n+++",
+         "One |lamp|.\n\n# A\n\n## B\n\n### C\n\n# D\n\n```\nE\n+++\n```"),
         ("a < b & <script>c</script>", "a < b & \\<script>c\\</script>"),
     ],
 )  # fmt: skip
@@ -73,3 +77,27 @@ def test_any_text(source: str) -> None:
 
 def test_what_is_nested_without_end_is_text() -> None:
     assert "deep" in markdown_of("\n".join(f"{' ' * depth}* deep" for depth in range(0, 400, 2)))
+
+
+def test_a_line_without_end_is_text() -> None:
+    assert "a lamp" in markdown_of("a lamp " * 2_000)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        ".. include:: {0}",
+        ".. raw:: html\n   :file: {0}",
+        ".. csv-table::\n   :file: {0}",
+        ".. csv-table::\n   :url: file://{0}",
+        ".. literalinclude:: {0}",
+        ".. figure:: {0}\n   :figwidth: image",
+    ],
+)
+def test_no_file_is_read(source: str, tmp_path: Path) -> None:
+    (tmp_path / "key").write_text("secret")
+    assert "secret" not in markdown_of(source.format(tmp_path / "key"))
+
+
+def test_html_is_not_passed_through() -> None:
+    assert markdown_of("One\n\n.. raw:: html\n\n   <p>two</p>") == "One"

@@ -14,7 +14,6 @@ from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
 from groundwire.reading.extracted import MAX_CONTENT
-from groundwire.reading.sites.restructured import to_html
 from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, removal_warning
 from groundwire.reading.text.truncate import truncate
 
@@ -33,9 +32,14 @@ __all__ = [
     "say",
 ]
 
-_LONG, _MARKED_UP = 5_000_000, 1_000_000
-_MAX_PART: Final[Mapping[str, int]] = {"own": _LONG, "html": _LONG, "markdown": _MARKED_UP, "restructured": _MARKED_UP}
-"""Characters of one text; long articles have a million of HTML. Markdown takes a second per 300,000."""
+_MAX_PART: Final[Mapping[str, int]] = {
+    "own": 5_000_000,
+    "html": 5_000_000,
+    "markdown": 1_000_000,
+    "restructured": 500_000,
+}
+"""Characters of one text; long articles have a million of HTML. Markdown takes a second per 300,000, and
+reStructuredText two."""
 _NESTING: Final = 30  # blocks within blocks of Markdown
 
 
@@ -96,8 +100,8 @@ def markdown(source: str, *, base: str = "", below: int = 0) -> SitePart:
 
 
 def restructured(source: str, *, below: int = 0) -> SitePart:
-    """Return a user's reStructuredText."""
-    return SitePart("restructured", source, below=below)
+    """Return a user's reStructuredText, without its table of contents and the messages of docutils about it."""
+    return SitePart("restructured", source, below=below, drop="nav.contents, .system-messages, .system-message > p")
 
 
 def html(source: str, *, base: str = "", below: int = 0, pick: str = "", drop: str = "") -> SitePart:
@@ -185,6 +189,8 @@ def _foreign(part: SitePart, source: str, url: str, removed: Counter[str]) -> st
     if part.kind == "markdown":
         source = _as_html(source)
     elif part.kind == "restructured":
+        from groundwire.reading.sites.restructured import to_html
+
         source = to_html(source)
     return fragment_to_markdown(source, part.base or url, removed, below=part.below, pick=part.pick, drop=part.drop)
 

@@ -355,7 +355,8 @@ class SiteReader:
     async def _rendered(self, page: SiteContent, url: str) -> RenderedParts:
         shared, size = self._shared, sum(len(part.text) for part in page.parts)
         base = page.url or self._url.text
-        if shared.isolated or size > _MAX_THREAD_CHARACTERS:
+        isolated = shared.isolated or any(part.kind == "restructured" for part in page.parts)
+        if isolated or size > _MAX_THREAD_CHARACTERS:
             try:
                 packed = await asyncio.to_thread(pack, page.parts)
                 fields, content = await shared.workers.run(_RENDER, {"url": base}, packed)
@@ -363,7 +364,7 @@ class SiteReader:
             except WorkTooHeavy as error:
                 raise UnexpectedResponse(self.name, "its answer is too complex to be rendered") from error
             except WorkerUnavailable as error:
-                if shared.isolated:
+                if isolated:
                     raise ProviderUnsupported(self.name, "no process can be started to render it") from error
         return await asyncio.to_thread(render, page.parts, base)
 

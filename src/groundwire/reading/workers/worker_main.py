@@ -40,6 +40,7 @@ _RIGHTS: Final = ((1, (1 << 13) - 1), (2, 1 << 13), (3, 1 << 14), (5, 1 << 15)) 
 _NET: Final = (4, 1 << 0 | 1 << 1)  # to bind, to connect
 _SCOPES: Final = (6, 1 << 0 | 1 << 1)  # abstract sockets and signals to other processes
 _PACKAGES: Final = (
+    "docutils",
     "groundwire",
     "lxml",
     "multidict",
