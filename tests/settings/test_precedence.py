@@ -39,7 +39,6 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "read.robots": (True, False, True, False, True),
     "read.robots_exceptions": (["a.org"], ["b.org"], ["c.org"], ["d.org"], ["e.org", "f.org"]),
     "read.site_readers": (["arxiv"], ["github"], ["npm"], ["pypi"], ["reddit", "youtube"]),
-    "read.site_hosts": (["npm=a"], ["npm=b"], ["npm=c"], ["npm=d"], ["npm=e", "pypi=http://f:1"]),
     "read.crawl_delay": (1.5, 2.5, 3.5, 4.5, 5.5),
     "read.max_per_host": (1, 2, 3, 4, 5),
     "read.max_document_bytes": (2001, 2002, 2003, 2004, 2005),

@@ -70,8 +70,6 @@ class World(ShippedWorld):
     def site_api(self, name: str) -> SiteApi:
         """Return a site that is read over its API, such as `github`, started when it is first asked for.
 
-        Its addresses here are known to `read.site_hosts` as `NAME=URL`.
-
         Raises:
             KeyError: There is no such site; the message lists the known ones.
         """

@@ -29,7 +29,6 @@ __all__ = [
     "check_int",
     "check_parts",
     "check_pattern",
-    "check_site_hosts",
     "check_site_readers",
     "check_text",
     "check_variables",
@@ -140,8 +139,6 @@ SITE_READERS = (
 )
 """The sites that have a reader of their own; see `groundwire.reading.sites`."""
 
-_SITE_HOST = re.compile(r"(?P<name>[a-z_]+)=(?:https?://[^\s/:@?#=]{1,253}(?::[0-9]{1,5})?|[^\s/:@?#=]{1,253})/?")
-
 
 def check_site_readers(names: tuple[str, ...]) -> tuple[str, ...]:
     """Return names of sites that have a reader, or raise ValueError."""
@@ -162,16 +159,6 @@ def check_parts(names: tuple[str, ...]) -> tuple[str, ...]:
     if unknown := next((name for name in names if name not in PAGE_PARTS), ""):
         raise ValueError(f"{unknown!r} is not a part of a page; choose from: {', '.join(PAGE_PARTS)}")
     return names
-
-
-def check_site_hosts(entries: tuple[str, ...]) -> tuple[str, ...]:
-    """Return hosts of sites, each as NAME=HOST or NAME=ORIGIN, or raise ValueError."""
-    for entry in entries:
-        match = _SITE_HOST.fullmatch(entry)
-        if match is None:
-            raise ValueError(f"{entry[:80]!r} is not of the form NAME=HOST, such as github=git.example.com")
-        check_site_readers((match["name"],))
-    return tuple(entry.lower().rstrip("/") for entry in entries)
 
 
 def check_date(field: str, value: object) -> date | None:

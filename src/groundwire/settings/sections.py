@@ -18,7 +18,6 @@ from groundwire.models.validators import (
     check_domains,
     check_folders,
     check_parts,
-    check_site_hosts,
     check_site_readers,
     check_variables,
     did_you_mean,
@@ -213,8 +212,6 @@ class ReadSettings(SettingsSection):
     """Domains, including subdomains, whose robots.txt is ignored: your own, or those you have an agreement with."""
     site_readers: Annotated[Words, AfterValidator(check_site_readers)] = SITE_READERS
     """The sites whose pages are read over their official APIs, if `local` is a reader; empty means none."""
-    site_hosts: Annotated[Words, AfterValidator(check_site_hosts)] = ()
-    """More hosts that run the software of such a site, as NAME=HOST, for example `github=git.example.com`."""
     crawl_delay: float = Field(default=0.0, ge=0, le=60)
     """Seconds between two requests to one site; a longer crawl delay in its robots.txt applies, up to five seconds."""
     max_per_host: int = Field(default=6, ge=1, le=100)

@@ -263,7 +263,7 @@ class OpenPageFlow:
         """Return the cache key part for the rules and code that a stored page depends on."""
         rules, settings = self.settings.policy, self.settings.read
         origins = sorted(rules.allowed_origins), rules.origin_redirects
-        sites = sorted(settings.site_readers), sorted(settings.site_hosts), sorted(settings.parts.items())
+        sites = sorted(settings.site_readers), sorted(settings.parts.items())
         return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), *origins, *sites))
 
 
@@ -362,6 +362,6 @@ def make_site_readers(settings: Settings, pages: Transport, store: Store, worker
     """Create the readers for well-known sites from the settings, or return None if there are none."""
     options = settings.read
     isolated = options.isolation == "process"
-    if not options.site_readers and not options.site_hosts:
+    if not options.site_readers:
         return None
-    return SiteReaders(pages, store, workers, names=options.site_readers, hosts=options.site_hosts, isolated=isolated)
+    return SiteReaders(pages, store, workers, names=options.site_readers, isolated=isolated)

@@ -39,7 +39,7 @@ def readers() -> SiteReaders:
 def test_what_an_address_asks_for(readers: SiteReaders, url: str, request_url: str) -> None:
     target = parse_url(url)
     found = readers.site_of(target)
-    steps = found[0].steps(target, found[1]) if found is not None else None
+    steps = found.steps(target) if found is not None else None
     if steps is None:
         assert request_url == "-"
         return

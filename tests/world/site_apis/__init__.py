@@ -37,8 +37,6 @@ class SiteApi(EmulatedServer):
     """The method that answers, by a pattern of the path and the query; it gets the named groups."""
     articles: ClassVar[Mapping[str, str]] = {}
     """The HTML of web pages that show what the API gives, by path; other web pages only say what they are."""
-    root: ClassVar[str] = ""
-    """What precedes the paths of the API where somebody runs the software of the site."""
 
     def __init__(self) -> None:
         super().__init__(self.name_of_site)
@@ -52,9 +50,8 @@ class SiteApi(EmulatedServer):
         self.request = request  # one at a time, for this runs in the server's thread
         if request.path == "/robots.txt":
             return EmulatedResponse.text(self.robots)
-        target = request.target.removeprefix(self.root)
         for pattern, method in self.routes.items():
-            if found := re.fullmatch(pattern, target):
+            if found := re.fullmatch(pattern, request.target):
                 if self.rate_limited:
                     return self.refusal()
                 response: EmulatedResponse = getattr(self, method)(**found.groupdict())

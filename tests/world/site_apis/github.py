@@ -86,7 +86,6 @@ class GitHub(SiteApi):
     articles: ClassVar[Mapping[str, str]] = {
         "/harbor/lantern": f"<h1>harbor/lantern</h1><p>Keeps the lights of a harbor</p>{_README_HTML}"
     }
-    root: ClassVar[str] = "/api/v3"
     routes: ClassVar[Mapping[str, str]] = {
         r"/repos/(?P<owner>[^/]+)/(?P<repo>[^/?]+)": "repository",
         r"/repos/harbor/lantern/contents/docs\?ref=main": "directory",

@@ -18,7 +18,6 @@ from groundwire.reading.sites.site import (
     NotAvailable,
     PageAddress,
     SiteContent,
-    SiteRate,
     SiteRequest,
     SiteSpec,
     Steps,
@@ -54,7 +53,7 @@ def item(page: PageAddress) -> Steps | None:
 
 
 def _item(page: PageAddress, number: str) -> Steps:
-    (story,) = yield (SiteRequest(url=f"{page.api}/items/{number}"),)
+    (story,) = yield (SiteRequest(url=f"{_SEARCH}/items/{number}"),)
     need(story, "id", kind=int)
     title, author = text(story, "title"), text(story, "author") or _DELETED_ACCOUNT
     comments, words = list(_walk(story, author)), text(story, "text")
@@ -115,10 +114,9 @@ def _reply(row: dict[str, Any], parent: str, author: str) -> list[SitePart]:
 
 HACKER_NEWS: Final = SiteSpec(
     name="hackernews",
-    title="Hacker News",
-    hosts={"news.ycombinator.com": _SEARCH, "hn.algolia.com": _SEARCH},
-    elsewhere="{origin}/api/v1",
-    rate=SiteRate(10_000, 3_600.0, "https://hn.algolia.com/api"),
+    hosts=("news.ycombinator.com", "hn.algolia.com"),
+    requests=10_000,  # https://hn.algolia.com/api
+    seconds=3_600.0,
     routes=(route("/item", item), route("hn.algolia.com/item/{id}", item)),
     params=("id",),
 )
@@ -129,8 +127,8 @@ def post(page: PageAddress) -> Steps:
     params = {"raw_json": "1", "limit": str(_MAX_REDDIT_COMMENTS)}
     if page["comment"]:
         params |= {"comment": page["comment"].lower(), "context": "8"}
-    (listings,) = yield (SiteRequest(url=f"{page.api}/comments/{page['id'].lower()}.json", params=params),)
-    submission = need(listings, 0, "data", "children", 0, "data", kind=dict)
+    (listings,) = yield (SiteRequest(url=f"{_REDDIT}/comments/{page['id'].lower()}.json", params=params),)
+    submission = need(listings, "data.children.data", kind=dict)
     title = need(submission, "title")
     link = text(submission, "url") if not submission.get("is_self") else ""
     parts = [
@@ -152,7 +150,7 @@ def post(page: PageAddress) -> Steps:
     parts += [heading(2, "Comments"), *comments] if comments else []
     return SiteContent(
         title=title,
-        url=page.api + permalink if (permalink := text(submission, "permalink")).startswith(("/r/", "/user/")) else "",
+        url=_REDDIT + permalink if (permalink := text(submission, "permalink")).startswith(("/r/", "/user/")) else "",
         published=day(submission.get("created_utc")),
         parts=parts,
         missing=[f"comments that Reddit did not send: {hidden}"] if hidden else [],
@@ -162,9 +160,9 @@ def post(page: PageAddress) -> Steps:
 
 def _attached(submission: dict[str, Any]) -> Iterator[SitePart]:
     """Yield what a post has besides its text: captions of pictures, the options of a poll, the post that it repeats."""
-    captions = (text(picture, "caption") for picture in rows_or_none(submission, "gallery_data", "items"))
+    captions = (text(picture, "caption") for picture in rows_or_none(submission, "gallery_data.items"))
     yield facts((f"Picture {number}", caption) for number, caption in enumerate(captions, 1))
-    options = rows_or_none(submission, "poll_data", "options")
+    options = rows_or_none(submission, "poll_data.options")
     yield facts((text(row, "text"), f"{text(row, 'vote_count') or 'unknown'} votes") for row in options)
     for original in rows_or_none(submission, "crosspost_parent_list")[:1]:
         yield heading(2, f"Crosspost of: {text(original, 'title')}")
@@ -176,7 +174,7 @@ def _attached(submission: dict[str, Any]) -> Iterator[SitePart]:
 def _comments(listing: Any, parent: str, parts: list[SitePart], depth: int) -> int:
     """Append the comments of a listing, and return how many it only counts."""
     hidden = 0
-    for row in rows(listing, "data", "children") if isinstance(listing, dict) else ():
+    for row in rows(listing, "data.children") if isinstance(listing, dict) else ():
         comment = row.get("data")
         if not isinstance(comment, dict):
             continue
@@ -203,10 +201,9 @@ def _body(entry: dict[str, Any], name: str, below: int) -> SitePart:
 
 REDDIT: Final = SiteSpec(
     name="reddit",
-    title="Reddit",
-    hosts=dict.fromkeys(("reddit.com", "*.reddit.com", "redd.it", "www.redd.it"), _REDDIT),
-    elsewhere="{origin}",
-    rate=SiteRate(10, 60.0, "https://support.reddithelp.com/hc/en-us/articles/16160319875092"),
+    hosts=("reddit.com", "*.reddit.com", "redd.it", "www.redd.it"),
+    requests=10,  # https://support.reddithelp.com/hc/en-us/articles/16160319875092
+    seconds=60.0,
     routes=(
         *(
             route(f"/{{where}}comments/{{id}}{more}{{form}}", post, where=_WHERE, id=_ID, comment=_ID, form=_FORM)
@@ -228,14 +225,14 @@ def _question(page: PageAddress) -> Steps:
     number, linked = page["id"], list[dict[str, Any]]()
     if page["answer"]:
         what = "the linked answer" if number else ""
-        url = f"{page.api}/answers/{page['answer']}"
+        url = f"{_STACK_EXCHANGE}/answers/{page['answer']}"
         (response,) = yield (SiteRequest(url=url, params=params, optional=what),)
         number = number or str(need(_first(response), "question_id", kind=int))
         linked = [row for row in rows_or_none(response, "items")[:1] if text(row, "question_id") in {"", number}]
     best = {**params, "order": "desc", "sort": "votes", "pagesize": str(_MAX_ANSWERS)}
     question_response, answers_response = yield (
-        SiteRequest(url=f"{page.api}/questions/{number}", params=params),
-        SiteRequest(url=f"{page.api}/questions/{number}/answers", params=best, optional="answers"),
+        SiteRequest(url=f"{_STACK_EXCHANGE}/questions/{number}", params=params),
+        SiteRequest(url=f"{_STACK_EXCHANGE}/questions/{number}/answers", params=best, optional="answers"),
     )
     question_row = _first(question_response)
     title = unescape(need(question_row, "title"))
@@ -280,7 +277,7 @@ def _answer(row: dict[str, Any], *, linked: bool) -> list[SitePart]:
 
 
 def _who(row: dict[str, Any]) -> str:
-    return unescape(text(row, "owner", "display_name")) or "a deleted account"
+    return unescape(text(row, "owner.display_name")) or "a deleted account"
 
 
 def _first(response: Any) -> dict[str, Any]:
@@ -297,10 +294,9 @@ _HOSTS: Final = (
 )
 STACK_EXCHANGE: Final = SiteSpec(
     name="stackexchange",
-    title="Stack Exchange",
-    hosts=dict.fromkeys((*_HOSTS, *(f"www.{host}" for host in _HOSTS if host[0] != "*")), _STACK_EXCHANGE),
-    elsewhere="{origin}/2.3",
-    rate=SiteRate(300, 86_400.0, "https://api.stackexchange.com/docs/throttle"),
+    hosts=(*_HOSTS, *(f"www.{host}" for host in _HOSTS if host[0] != "*")),
+    requests=300,  # https://api.stackexchange.com/docs/throttle
+    seconds=86_400.0,
     routes=(
         route("/{kind}/{id}", question, kind="questions|q", id=_NUMBER),
         route("/questions/{id}/{slug}/{answer}", question, id=_NUMBER, answer=_NUMBER),

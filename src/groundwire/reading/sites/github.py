@@ -1,4 +1,4 @@
-"""GitHub over its REST API (https://docs.github.com/rest) and its raw files; GitHub Enterprise Server likewise."""
+"""GitHub over its REST API (https://docs.github.com/rest) and its raw files."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ from groundwire.reading.sites.parts import SitePart, code, facts, heading, html,
 from groundwire.reading.sites.site import (
     PageAddress,
     SiteContent,
-    SiteRate,
     SiteRequest,
     SiteSpec,
     Steps,
@@ -32,7 +31,6 @@ _FULL: Final = "application/vnd.github.full+json"  # texts in Markdown and as th
 _LIMIT: Final = 100  # comments, or releases, of one request
 _FRAME: Final = "a.anchor, svg, .js-render-enrichment-loader"  # what GitHub's page adds to a text
 _CODE: Final = re.compile(r'<pre lang="([\w+#.-]{1,40})"')
-_RAW: Final = "https://raw.githubusercontent.com"
 _NOT_OWNERS: Final = frozenset(
     re.findall(
         r"\S+",
@@ -53,7 +51,7 @@ _MARKDOWN: Final = (".md", ".markdown", ".mdown")
 
 def _at(page: PageAddress) -> str:
     """Return the address of a repository in the API."""
-    return f"{page.api}/repos/{page.quoted('owner')}/{page.quoted('repo').removesuffix('.git')}"
+    return f"{_API}/repos/{page.quoted('owner')}/{page.quoted('repo').removesuffix('.git')}"
 
 
 def _name(page: PageAddress) -> str:
@@ -80,7 +78,7 @@ def _repository(page: PageAddress) -> Steps:
         SiteRequest(url=_at(page)),
         SiteRequest(url=f"{_at(page)}/readme", accept=_HTML_TYPE, kind="text", optional="the README"),
     )
-    title, license_id = need(repo, "full_name"), text(repo, "license", "spdx_id")
+    title, license_id = need(repo, "full_name"), text(repo, "license.spdx_id")
     return SiteContent(
         title=f"{title}: {text(repo, 'description')}" if text(repo, "description") else title,
         url=text(repo, "html_url"),
@@ -92,7 +90,7 @@ def _repository(page: PageAddress) -> Steps:
                     ("Stars", text(repo, "stargazers_count")),
                     ("Forks", text(repo, "forks_count")),
                     ("Language", text(repo, "language")),
-                    ("License", license_id if license_id != "NOASSERTION" else text(repo, "license", "name")),
+                    ("License", license_id if license_id != "NOASSERTION" else text(repo, "license.name")),
                     ("Topics", ", ".join(map(str, repo.get("topics") or ()))),
                     ("Homepage", text(repo, "homepage")),
                     ("Default branch", text(repo, "default_branch")),
@@ -144,7 +142,7 @@ def _listing(page: PageAddress) -> Steps:
 def file(page: PageAddress) -> Steps:
     """Read a file as it is in the repository."""
     path = f"{page.quoted('owner')}/{page.quoted('repo')}/{page.pieces['ref']}/{page.pieces['path']}"
-    raw = f"{_RAW}/{path}" if page.api == _API else f"{page.url.origin}/raw/{path}"
+    raw = f"https://raw.githubusercontent.com/{path}"
     name = page["path"].rpartition("/")[2]
     if not name.lower().endswith(_MARKDOWN):
         yield ()
@@ -204,12 +202,12 @@ def _more(files: list[Any], count: Any) -> list[str]:
 def commit(page: PageAddress) -> Steps:
     """Read a commit: its message and its changes."""
     (answer,) = yield (SiteRequest(url=f"{_at(page)}/commits/{page.quoted('sha')}"),)
-    message = str(need(answer, "commit", "message")).strip()
+    message = str(need(answer, "commit.message")).strip()
     first, _, body = message.partition("\n")
     changes = rows(answer, "files")
-    by = text(answer, "author", "login") or text(answer, "commit", "author", "name")
-    when = text(answer, "commit", "author", "date")
-    lines = f"lines +{text(answer, 'stats', 'additions')} -{text(answer, 'stats', 'deletions')}"
+    by = text(answer, "author.login") or text(answer, "commit.author.name")
+    when = text(answer, "commit.author.date")
+    lines = f"lines +{text(answer, 'stats.additions')} -{text(answer, 'stats.deletions')}"
     return SiteContent(
         title=f"{first} \u00b7 commit \u00b7 {_name(page)}",
         url=text(answer, "html_url"),
@@ -226,10 +224,10 @@ def commit(page: PageAddress) -> Steps:
 
 def gist(page: PageAddress) -> Steps:
     """Read a gist: its files."""
-    (answer,) = yield (SiteRequest(url=f"{page.api}/gists/{page.quoted('id')}"),)
+    (answer,) = yield (SiteRequest(url=f"{_API}/gists/{page.quoted('id')}"),)
     files = [entry for entry in need(answer, "files", kind=dict).values() if isinstance(entry, dict)]
     title = text(answer, "description") or text(files[0] if files else None, "filename")
-    owner = text(answer, "owner", "login") or text(answer, "user", "login")
+    owner = text(answer, "owner.login") or text(answer, "user.login")
     parts = [heading(1, title), say(f"gist by {owner}" if owner else "gist", day(answer.get("updated_at")))]
     for entry in files:
         source, name = str(need(entry, "content")), text(entry, "filename")
@@ -258,8 +256,8 @@ def _thread(
     title, number = need(thread, "title"), need(thread, "number", kind=int)
     state = "merged" if thread.get("merged") else text(thread, "state")
     labels = ", ".join(_labels(thread))
-    source = text(thread, "head", "label") or "a deleted fork"
-    branches = f"{source} into {text(thread, 'base', 'label')}" if "head" in thread else ""
+    source = text(thread, "head.label") or "a deleted fork"
+    branches = f"{source} into {text(thread, 'base.label')}" if "head" in thread else ""
     changed = thread.get("changed_files")
     parts = [
         heading(1, f"{title} (#{number})"),
@@ -310,7 +308,7 @@ def _says_something(row: Any) -> bool:
 
 
 def _who(row: dict[str, Any]) -> str:
-    return text(row, "user", "login") or text(row, "author", "login") or "a deleted account"
+    return text(row, "user.login") or text(row, "author.login") or "a deleted account"
 
 
 def _body(row: dict[str, Any], below: int) -> SitePart:
@@ -361,10 +359,9 @@ def _release(page: PageAddress, row: Any, level: int) -> list[SitePart]:
 
 GITHUB: Final = SiteSpec(
     name="github",
-    title="GitHub",
-    hosts=dict.fromkeys(("github.com", "www.github.com", "gist.github.com", "raw.githubusercontent.com"), _API),
-    elsewhere="{origin}/api/v3",
-    rate=SiteRate(60, 3_600.0, "https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api"),
+    hosts=("github.com", "www.github.com", "gist.github.com", "raw.githubusercontent.com"),
+    requests=60,  # https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
+    seconds=3_600.0,
     routes=(
         route("/{owner}/{repo}", repository),
         route("/{owner}/{repo}/{view}/{ref}/{path}", file, view="blob|raw", path=".+"),

@@ -12,13 +12,13 @@ from html import unescape
 from typing import Any, Final
 from urllib.parse import quote
 
+from groundwire.providers.http_parsing import value_at
 from groundwire.reading.sites.parts import SitePart, facts, heading, html, markdown, plain, restructured, say
 from groundwire.reading.sites.site import (
     FormatChanged,
     NotAvailable,
     PageAddress,
     SiteContent,
-    SiteRate,
     SiteRequest,
     SiteSpec,
     Steps,
@@ -46,7 +46,7 @@ _CRATE: Final = "(?!(?:about|crate|releases|-)(?:/|$))[^/.]+"
 
 def crate(page: PageAddress) -> Steps:
     """Read a crate, or one version of it, with its README."""
-    at = f"{page.api}/crates/{page.quoted('name')}"
+    at = f"{_CRATES}/crates/{page.quoted('name')}"
     (answer,) = yield (SiteRequest(url=at),)
     about = need(answer, "crate", kind=dict)
     name = need(about, "name")
@@ -56,8 +56,7 @@ def crate(page: PageAddress) -> Steps:
     if version is None and number_in_address:
         raise NotAvailable(f"the API has no version {number}")
     # The API would redirect there, and it is to be asked no more than once a second.
-    static = _STATIC if page.api == _CRATES else page.url.origin
-    rendered = f"{static}/readmes/{quote(name, safe='')}/{quote(f'{name}-{number}', safe='')}.html"
+    rendered = f"{_STATIC}/readmes/{quote(name, safe='')}/{quote(f'{name}-{number}', safe='')}.html"
     (readme,) = yield (SiteRequest(url=rendered, kind="text", accept="text/html", api=False, optional="the README"),)
     version = version or {}
     return SiteContent(
@@ -102,13 +101,11 @@ def documentation(page: PageAddress) -> Steps:
     )
 
 
-_RATE: Final = SiteRate(1, 1.0, "https://crates.io/data-access")
 CRATES: Final = SiteSpec(
     name="crates",
-    title="crates.io",
-    hosts={"crates.io": _CRATES, "www.crates.io": _CRATES},
-    elsewhere="{origin}/api/v1",
-    rate=_RATE,
+    hosts=("crates.io", "www.crates.io"),
+    requests=1,  # https://crates.io/data-access
+    seconds=1.0,
     routes=(
         route("/crates/{name}", crate),
         route("/crates/{name}/{version}", crate, version="(?!versions|dependencies|reverse_dependencies)[^/]{1,200}"),
@@ -116,10 +113,9 @@ CRATES: Final = SiteSpec(
 )
 DOCS_RS: Final = SiteSpec(
     name="docs_rs",
-    title="docs.rs",
-    hosts={"docs.rs": _CRATES},
-    elsewhere="{origin}/api/v1",
-    rate=_RATE,
+    hosts=("docs.rs",),
+    requests=1,
+    seconds=1.0,
     routes=(
         route("/crate/{name}", crate),
         route("/crate/{name}/{version}", crate),
@@ -142,7 +138,7 @@ _SERVICES: Final[Mapping[str, str]] = {"bitbucket": "bitbucket.org", "github": "
 
 def package(page: PageAddress) -> Steps:
     """Read a package, or one version of it."""
-    at, version = f"{page.api}/{page.quoted('name')}", page.quoted("version") or "latest"
+    at, version = f"{_NPM}/{page.quoted('name')}", page.quoted("version") or "latest"
     # The list of all versions has the README, and is too large for some packages.
     version_data, registry_entry = yield (
         SiteRequest(url=f"{at}/{version}"),
@@ -150,7 +146,8 @@ def package(page: PageAddress) -> Steps:
     )
     name, version = need(version_data, "name"), need(version_data, "version")
     readme = _readme(version_data) or _readme(registry_entry)
-    released = text(registry_entry, "time", version)
+    times = value_at(registry_entry, "time")
+    released = text(times.get(version)) if isinstance(times, dict) else ""
     return SiteContent(
         title=f"{name} {version}",
         published=released,
@@ -164,13 +161,13 @@ def package(page: PageAddress) -> Steps:
                     (
                         "License",
                         text(version_data, "license")
-                        or text(version_data, "license", "type")
-                        or text(version_data, "licenses", 0, "type"),
+                        or text(version_data, "license.type")
+                        or text(version_data, "licenses.type"),
                     ),
                     ("Homepage", text(version_data, "homepage")),
                     ("Repository", _repository(version_data)),
                     ("Dependencies", _dependencies(version_data)),
-                    ("Node", text(version_data, "engines", "node")),
+                    ("Node", text(version_data, "engines.node")),
                 )
             ),
             markdown(readme, below=1),
@@ -186,7 +183,7 @@ def _readme(answer: Any) -> str:
 
 def _repository(version_data: Any) -> str:
     """Return the web address of a repository, which npm also takes as an address of git or a shorthand."""
-    address = text(version_data, "repository", "url") or text(version_data, "repository")
+    address = text(version_data, "repository.url") or text(version_data, "repository")
     if short := _SHORTHAND.fullmatch(address):
         return f"https://{_SERVICES[short['service'] or 'github']}/{short['path'].removesuffix('.git')}"
     match = _REPOSITORY.fullmatch(address)
@@ -201,10 +198,9 @@ def _dependencies(version_data: Any) -> str:
 
 NPM: Final = SiteSpec(
     name="npm",
-    title="npm",
-    hosts=dict.fromkeys(("npmjs.com", "www.npmjs.com", "npmjs.org", "www.npmjs.org", "npm.im"), _NPM),
-    elsewhere="{origin}",
-    rate=SiteRate(60, 60.0, "https://blog.npmjs.org/post/187698412060/acceptible-use"),
+    hosts=("npmjs.com", "www.npmjs.com", "npmjs.org", "www.npmjs.org", "npm.im"),
+    requests=60,  # https://blog.npmjs.org/post/187698412060/acceptible-use
+    seconds=60.0,
     routes=(
         route("/package/{name}", package, name=_NAME),
         route("/package/{name}/v/{version}", package, name=_NAME),
@@ -214,16 +210,16 @@ NPM: Final = SiteSpec(
 
 
 _FORM: Final = "(?:/json)?"  # the address of the API
-_PYPI: Final = "https://pypi.org"
 
 
 def project(page: PageAddress) -> Steps:
     """Read a project, or one version of it."""
     version = f"/{page.quoted('version')}" if page["version"] else ""
-    (data,) = yield (SiteRequest(url=f"{page.api}/pypi/{page.quoted('name')}{version}/json"),)
+    index = "test.pypi.org" if page.url.host == "test.pypi.org" else "pypi.org"
+    (data,) = yield (SiteRequest(url=f"https://{index}/pypi/{page.quoted('name')}{version}/json"),)
     info = need(data, "info", kind=dict)
     name, number = need(info, "name"), need(info, "version")
-    uploaded = text(data, "urls", 0, "upload_time_iso_8601")
+    uploaded = text(data, "urls.upload_time_iso_8601")
     links = info.get("project_urls")
     requires = info.get("requires_dist")
     return SiteContent(
@@ -271,13 +267,9 @@ def _description(info: dict[str, Any]) -> SitePart:
 
 PYPI: Final = SiteSpec(
     name="pypi",
-    title="PyPI",
-    hosts={
-        **dict.fromkeys(("pypi.org", "www.pypi.org", "pypi.python.org", "pypi.io"), _PYPI),
-        "test.pypi.org": "https://test.pypi.org",
-    },
-    elsewhere="{origin}",
-    rate=SiteRate(60, 60.0, "https://docs.pypi.org/api"),
+    hosts=("pypi.org", "www.pypi.org", "pypi.python.org", "pypi.io", "test.pypi.org"),
+    requests=60,  # https://docs.pypi.org/api
+    seconds=60.0,
     routes=(
         route("/project/{name}", project),
         route("/p/{name}", project),

@@ -10,6 +10,7 @@ import asyncio
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, Final
 from urllib.parse import quote, urlencode
 
@@ -30,7 +31,7 @@ from groundwire.errors import (
 from groundwire.models import ReadResult
 from groundwire.providers import ReadProvider
 from groundwire.providers.base import Capabilities
-from groundwire.providers.http_parsing import json_or_empty, number_or_none, retry_after
+from groundwire.providers.http_parsing import error_text, json_or_empty, number_or_none, retry_after
 from groundwire.providers.key_rotation import rate_windows
 from groundwire.reading.encoding.decode import decode
 from groundwire.reading.sites.parts import RenderedParts, pack, render
@@ -78,7 +79,6 @@ class SiteReaders:
         store: Keeps paces and rests, for all processes that share it.
         workers: Render long pages.
         names: The sites that are read so; see `groundwire.reading.sites`.
-        hosts: Further hosts that run the software of one of them, as NAME=HOST or NAME=ORIGIN.
         isolated: Whether nothing is rendered in this process.
     """
 
@@ -89,7 +89,6 @@ class SiteReaders:
         workers: Workers,
         *,
         names: Sequence[str],
-        hosts: Sequence[str] = (),
         isolated: bool = False,
     ) -> None:
         self.transport = transport
@@ -97,16 +96,12 @@ class SiteReaders:
         self.workers = workers
         self.isolated = isolated
         self._names = tuple(names)
-        self._host_entries = tuple(hosts)
-        self._by_host: dict[str, tuple[SiteSpec, str]] | None = None
 
-    def site_of(self, url: WebUrl) -> tuple[SiteSpec, str] | None:
-        """Return the site of an address and where its API is, with names in braces; None when it is of none."""
-        if self._by_host is None:
-            self._by_host = self._hosts()
+    def site_of(self, url: WebUrl) -> SiteSpec | None:
+        """Return the site of an address; None when it is of none."""
         labels = url.host.split(".")
         parents = (f"*.{'.'.join(labels[start:])}" for start in range(1, len(labels)))
-        keys = (url.origin, url.host, *parents)
+        keys = (url.host, *parents)
         return next((self._by_host[key] for key in keys if key in self._by_host), None)
 
     def reader(self, url: WebUrl, local: ReadProvider, policy: DomainPolicy) -> SiteReader | None:
@@ -117,22 +112,15 @@ class SiteReaders:
             local: Reads files as such.
             policy: The current domain lists, which also apply to the APIs.
         """
-        match = self.site_of(url)
-        if match is None:
-            return None
-        site, api = match
-        steps = site.steps(url, api)
-        return None if steps is None else SiteReader(self, site, url, steps, local, policy)
+        site = self.site_of(url)
+        steps = site.steps(url) if site is not None else None
+        return None if site is None or steps is None else SiteReader(self, site, url, steps, local, policy)
 
-    def _hosts(self) -> dict[str, tuple[SiteSpec, str]]:
+    @cached_property
+    def _by_host(self) -> dict[str, SiteSpec]:
         from groundwire.reading.sites import SITES
 
-        sites = {site.name: site for site in SITES}
-        by_host = {host: (sites[name], api) for name in self._names for host, api in sites[name].hosts.items()}
-        for entry in self._host_entries:
-            name, _, host = entry.partition("=")
-            by_host[host.rstrip("/")] = (sites[name], sites[name].elsewhere)
-        return by_host
+        return {host: site for site in SITES if site.name in self._names for host in site.hosts}
 
 
 class SiteReader:
@@ -217,8 +205,7 @@ class SiteReader:
         """Return the page's URL according to the API, if it is on the same site."""
         if page.url:
             url = url_or_none(page.url)
-            match = self._shared.site_of(url) if url else None
-            if match is not None and match[0] is self._site:
+            if url and self._shared.site_of(url) is self._site:
                 return page.url
         return self._url.text
 
@@ -330,7 +317,7 @@ class SiteReader:
         Raises:
             RateLimited: it rests, or the slot comes too late.
         """
-        store, rate = self._shared.store, self._site.rate
+        store, site = self._shared.store, self._site
         entry = await store.get(f"rest:api:{target.origin}")
         remaining_seconds = entry.fresh_until - time.time() if entry is not None else 0.0
         if remaining_seconds > 0:
@@ -338,12 +325,12 @@ class SiteReader:
             raise RateLimited(self.name, f"{target.host} refused or failed recently", retry_after=wait)
         slot = await store.pace(
             f"api:{target.origin}",
-            interval=rate.seconds / rate.requests,
-            burst=rate.requests,
+            interval=site.seconds / site.requests,
+            burst=site.requests,
             max_wait=min(_MAX_WAIT, deadline.remaining()),
         )
         if not slot.granted:
-            allowed = f"{target.host} allows {rate.requests:,} in {rate.seconds:,.0f} seconds without a key"
+            allowed = f"{target.host} allows {site.requests:,} in {site.seconds:,.0f} seconds without a key"
             raise RateLimited(self.name, allowed, retry_after=round(slot.wait, 3))
         if slot.wait > 0:
             await asyncio.sleep(slot.wait)
@@ -372,7 +359,7 @@ class SiteReader:
 def _busy(reply: Response) -> str:
     """Return the code by which an API refuses for now, with whatever status: that of MediaWiki, or Stack Exchange."""
     body = json_or_empty(reply) if len(reply.body) < _MAX_REFUSAL else {}
-    codes = text(body, "error", "code"), text(body, "error_name")
+    codes = text(body, "error.code"), text(body, "error_name")
     return next((code for code in codes if code in _BUSY_CODES), "")
 
 
@@ -394,11 +381,7 @@ def _cooldown_of(headers: Mapping[str, str]) -> float:
 
 def _words(reply: Response) -> str:
     """Return an API's own words about a failure, at most 200 characters; empty when it is not JSON or has none."""
-    if reply.status == 200 or len(reply.body) > _MAX_REFUSAL:
-        return ""
-    body = json_or_empty(reply)
-    words = (text(body, key) for key in ("message", "error_message", "error", "detail", "reason"))
-    return _line(next(filter(None, (*words, text(body, "errors", 0, "detail"))), ""))[:200].rstrip(".")
+    return "" if reply.status == 200 or len(reply.body) > _MAX_REFUSAL else error_text(reply).removeprefix(": ")
 
 
 def _is_limit(reply: Response, words: str) -> bool:

@@ -17,7 +17,6 @@ from groundwire.reading.sites.site import (
     NotAvailable,
     PageAddress,
     SiteContent,
-    SiteRate,
     SiteRequest,
     SiteSpec,
     Steps,
@@ -43,7 +42,7 @@ _NOT_TEXT: Final = (
 def abstract(page: PageAddress) -> Steps:
     """Read the abstract page of a paper."""
     number = page["id"].rpartition(":")[2]
-    (feed,) = yield (SiteRequest(url=page.api, params={"id_list": number}, accept="application/atom+xml", kind="text"),)
+    (feed,) = yield (SiteRequest(url=_ARXIV, params={"id_list": number}, accept="application/atom+xml", kind="text"),)
     root = parse_xml(feed.partition("?>")[2].encode() if feed.startswith("<?xml") else feed.encode())
     if root is None or root.tag != f"{_ATOM}feed":
         raise FormatChanged("the response is not an Atom feed")
@@ -65,7 +64,7 @@ def abstract(page: PageAddress) -> Steps:
         title=title,
         published=submitted,
         modified=changed,
-        url=f"{'https://arxiv.org' if page.api == _ARXIV else page.url.origin}/abs/{number}",
+        url=f"https://arxiv.org/abs/{number}",
         parts=(
             heading(1, title),
             say(", ".join(authors)),
@@ -96,10 +95,9 @@ def _text_of(element: etree._Element | None, name: str) -> str:
 
 ARXIV: Final = SiteSpec(
     name="arxiv",
-    title="arXiv",
-    hosts=dict.fromkeys(("arxiv.org", "www.arxiv.org", "export.arxiv.org"), _ARXIV),
-    elsewhere="{origin}/api/query",
-    rate=SiteRate(1, 3.0, "https://info.arxiv.org/help/api/tou.html"),
+    hosts=("arxiv.org", "www.arxiv.org", "export.arxiv.org"),
+    requests=1,  # https://info.arxiv.org/help/api/tou.html
+    seconds=3.0,
     routes=(route("/abs/{id}", abstract, id=f"(?i:arxiv:)?{_ID}"),),
 )
 
@@ -130,31 +128,32 @@ def _article(page: PageAddress, parsed_as: dict[str, str], queried_as: dict[str,
     }
     if page["variant"]:
         parse["variant"] = page["variant"]
+    api = f"https://{page.url.host}/{'' if page.url.host in _AT_ROOT else 'w/'}api.php"
     query = {"action": "query", **queried_as, "prop": "info|revisions", "inprop": "url", "rvprop": "timestamp"}
     parsed, queried = yield (
-        SiteRequest(url=page.api, params={**parse, **common}),
-        SiteRequest(url=page.api, params={**query, **common}, optional="the day of the last edit"),
+        SiteRequest(url=api, params={**parse, **common}),
+        SiteRequest(url=api, params={**query, **common}, optional="the day of the last edit"),
     )
     _refuse_errors(parsed)
-    name = need(parsed, "parse", "title")
-    edited = text(queried, "query", "pages", 0, "revisions", 0, "timestamp")
-    moved = text(parsed, "parse", "redirects", 0, "from")
+    name = need(parsed, "parse.title")
+    edited = text(queried, "query.pages.revisions.timestamp")
+    moved = text(parsed, "parse.redirects.from")
     return SiteContent(
         title=name,
-        url=text(queried, "query", "pages", 0, "canonicalurl") or text(queried, "query", "pages", 0, "fullurl"),
+        url=text(queried, "query.pages.canonicalurl") or text(queried, "query.pages.fullurl"),
         modified=edited,
-        language=text(queried, "query", "pages", 0, "pagelanguage"),
+        language=text(queried, "query.pages.pagelanguage"),
         parts=(
             heading(1, name),
             say(f"last edited {day(edited)}" if edited else "", f"redirected from {moved}" if moved else ""),
-            html(need(parsed, "parse", "text"), drop=_NOT_TEXT),
+            html(need(parsed, "parse.text"), drop=_NOT_TEXT),
         ),
     )
 
 
 def _refuse_errors(answer: Any) -> None:
-    if code := text(answer, "error", "code"):
-        raise NotAvailable(f"the API says {code}: {text(answer, 'error', 'info')}")
+    if code := text(answer, "error.code"):
+        raise NotAvailable(f"the API says {code}: {text(answer, 'error.info')}")
 
 
 _VARIANTS: Final = "(?:zh|sr|kk|ku|uz|tg|iu|shi|gan|crh|sh)(?:-[a-z]{2,8})?"
@@ -166,17 +165,12 @@ _SISTERS: Final = (
     *("wikidata.org", "www.wikidata.org", "m.wikidata.org", "commons.m.wikimedia.org"),
     *("www.mediawiki.org", "www.wikifunctions.org"),
 )
+_AT_ROOT: Final = ("wiki.archlinux.org", "wiki.gentoo.org")  # where the API is not below /w/
 MEDIAWIKI: Final = SiteSpec(
     name="mediawiki",
-    title="MediaWiki",
-    hosts={
-        **{f"*.{project}.org": "https://{host}/w/api.php" for project in _PROJECTS},
-        **dict.fromkeys(_SISTERS, "https://{host}/w/api.php"),
-        "wiki.archlinux.org": "https://{host}/api.php",
-        "wiki.gentoo.org": "https://{host}/api.php",
-    },
-    elsewhere="{origin}/w/api.php",
-    rate=SiteRate(60, 60.0, "https://www.mediawiki.org/wiki/API:Etiquette"),
+    hosts=(*(f"*.{project}.org" for project in _PROJECTS), *_SISTERS, *_AT_ROOT),
+    requests=60,  # https://www.mediawiki.org/wiki/API:Etiquette
+    seconds=60.0,
     routes=(
         route("/wiki/{title}", article, title=".{1,500}"),
         route("/title/{title}", article, title=".{1,500}"),

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import parse_qsl, quote, unquote
 
+from groundwire.providers.http_parsing import objects, value_at
 from groundwire.reading.sites.parts import SitePart
 from groundwire.safety.urls import WebUrl
 
@@ -22,7 +23,6 @@ __all__ = [
     "PageAddress",
     "Route",
     "SiteContent",
-    "SiteRate",
     "SiteRequest",
     "SiteSpec",
     "Steps",
@@ -98,8 +98,6 @@ class PageAddress:
 
     url: WebUrl
     """The whole address."""
-    api: str
-    """Where the API is, without a slash at its end."""
     pieces: Mapping[str, str]
     """The named pieces of the path, percent-encoded as they came."""
 
@@ -119,10 +117,7 @@ class PageAddress:
     @property
     def query(self) -> dict[str, str]:
         """The parameters of the query, decoded; the first of each name."""
-        pairs = (
-            parse_qsl(self.url.target.partition("?")[2], max_num_fields=100) if self.url.target.count("&") < 100 else []
-        )
-        return dict(reversed(pairs))
+        return dict(reversed(parse_qsl(self.url.target.partition("?")[2])))
 
 
 Handler: TypeAlias = Callable[[PageAddress], Steps | None]
@@ -162,32 +157,18 @@ def route(template: str, handler: Handler, **patterns: str) -> Route:
     return Route(re.compile(f"{regex}/?"), handler, host)
 
 
-@dataclass(frozen=True, slots=True)
-class SiteRate:
-    """The rate limit of an API without a key."""
-
-    requests: int
-    """So many requests may be made at once, and no more in the interval."""
-    seconds: float
-    """The interval, in seconds."""
-    source: str
-    """Where the site says so."""
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SiteSpec:
     """A site, or many that run the same software."""
 
     name: str
     """Its name in settings, pages and attempts."""
-    title: str
-    """Its name for people."""
-    hosts: Mapping[str, str]
-    """The address of the API by host; `*.` before a host means its subdomains, `{host}` for the page's host."""
-    elsewhere: str = ""
-    """The address of the API on another host that runs the software, with `{origin}`; empty when no one else does."""
-    rate: SiteRate
-    """The rate limit of the API."""
+    hosts: tuple[str, ...]
+    """Its hosts; `*.` before one means its subdomains."""
+    requests: int
+    """So many requests may be made to its API at once without a key, and no more in the interval."""
+    seconds: float
+    """The interval, in seconds."""
     routes: tuple[Route, ...]
     """Its kinds of pages; the first that matches counts."""
     params: tuple[str, ...] = ()
@@ -195,7 +176,7 @@ class SiteSpec:
     view: str = ""
     """A regular expression for the end of a path that only says how the web page shows what is before it."""
 
-    def steps(self, url: WebUrl, api: str) -> Steps | None:
+    def steps(self, url: WebUrl) -> Steps | None:
         """Return how a page is read; None when it is of no kind that is known here."""
         path, host = url.target.partition("?")[0], url.host.removeprefix("www.")
         of_host = [route for route in self.routes if route.host == host]
@@ -203,8 +184,7 @@ class SiteSpec:
             if match := route.pattern.fullmatch(path):
                 if any(unquote(piece or "") in {".", ".."} for piece in match.groupdict().values()):
                     return None
-                base = api.format(host=url.host, origin=url.origin).rstrip("/")
-                return route.handler(PageAddress(url, base, match.groupdict()))
+                return route.handler(PageAddress(url, match.groupdict()))
         return None
 
     def canonical(self, url: WebUrl) -> WebUrl:
@@ -218,12 +198,12 @@ class SiteSpec:
 _DAY: Final = re.compile(r"\d{4}-\d\d-\d\d")
 
 
-def need(data: object, *path: str | int, kind: type | tuple[type, ...] = str) -> Any:
+def need(data: object, path: str = "", *, kind: type | tuple[type, ...] = str) -> Any:
     """Return a value that an answer must have.
 
     Args:
         data: The answer.
-        path: The keys and positions that lead to the value.
+        path: The path to the value, see `value_at`; empty for the answer itself.
         kind: What it must be.
 
     Raises:
@@ -231,25 +211,17 @@ def need(data: object, *path: str | int, kind: type | tuple[type, ...] = str) ->
     """
     value = _at(data, path)
     if value is None:
-        raise FormatChanged(f"{'.'.join(map(str, path))} is missing")
+        raise FormatChanged(f"{path} is missing")
     if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
-        raise FormatChanged(f"{'.'.join(map(str, path)) or 'the answer'} is a {type(value).__name__}")
+        raise FormatChanged(f"{path or 'the answer'} is a {type(value).__name__}")
     return value
 
 
-def _at(value: object, path: tuple[str | int, ...]) -> object:
-    """Return the value at the end of a path; None if there is none."""
-    for key in path:
-        if isinstance(key, str) and isinstance(value, dict):
-            value = value.get(key)
-        elif isinstance(key, int) and isinstance(value, list) and key < len(value):
-            value = value[key]
-        else:
-            return None
-    return value
+def _at(data: object, path: str) -> object:
+    return value_at(data, path) if path else data
 
 
-def text(data: object, *path: str | int) -> str:
+def text(data: object, path: str = "") -> str:
     """Return a text or a number that an answer may have, as one line; empty when it does not."""
     value = _at(data, path)
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
@@ -264,17 +236,15 @@ def day(value: object) -> str:
     return value[:10] if isinstance(value, str) and _DAY.match(value) else ""
 
 
-def rows(data: object, *path: str | int) -> list[dict[str, Any]]:
+def rows(data: object, path: str = "") -> list[dict[str, Any]]:
     """Return the objects of a list that an answer must have.
 
     Raises:
         FormatChanged: there is no such list.
     """
-    need(data, *path, kind=list)
-    return rows_or_none(data, *path)
+    return list(objects(need(data, path, kind=list)))
 
 
-def rows_or_none(data: object, *path: str | int) -> list[dict[str, Any]]:
+def rows_or_none(data: object, path: str) -> list[dict[str, Any]]:
     """Return the objects of a list that an answer may have; none when it has no such list."""
-    value = _at(data, path)
-    return [row for row in value if isinstance(row, dict)] if isinstance(value, list) else []
+    return list(objects(value_at(data, path)))

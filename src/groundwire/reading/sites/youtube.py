@@ -14,7 +14,6 @@ from groundwire.reading.sites.parts import SitePart, facts, heading, plain, say
 from groundwire.reading.sites.site import (
     PageAddress,
     SiteContent,
-    SiteRate,
     SiteRequest,
     SiteSpec,
     Steps,
@@ -36,11 +35,11 @@ _STRETCH: Final = 60_000  # milliseconds of a transcript in one paragraph
 def watch(page: PageAddress) -> Steps | None:
     """Read the page of a video."""
     number = page["id"] or page.query.get("v", "").strip()
-    return _video(page, number) if re.fullmatch(_VIDEO, number) else None
+    return _video(number) if re.fullmatch(_VIDEO, number) else None
 
 
-def _video(page: PageAddress, number: str) -> Steps:
-    address = f"{page.api}/watch?v={number}"
+def _video(number: str) -> Steps:
+    address = f"{_SITE}/watch?v={number}"
     what = "description, chapters and transcript"
     (source,) = yield (SiteRequest(url=address, kind="text", accept="text/html", api=False, optional=what),)
     player = _player(source or "")
@@ -50,12 +49,12 @@ def _video(page: PageAddress, number: str) -> Steps:
     if not title:
         missing = [] if source is None else [f"{what} left out: {_reason(player)}"]
         watched = {"url": f"{_SITE}/watch?v={number}", "format": "json"}
-        (embedded,) = yield (SiteRequest(url=f"{page.api}/oembed", params=watched),)
+        (embedded,) = yield (SiteRequest(url=f"{_SITE}/oembed", params=watched),)
         title, author = need(embedded, "title"), text(embedded, "author_name")
     about = str(details.get("shortDescription") or "")
     chapters = [match.groups() for line in about.splitlines()[:2_000] if (match := _CHAPTER.match(line.strip()))]
     description = "\n".join(line for line in about.splitlines() if not _CHAPTER.match(line.strip()))
-    published = text(player, "microformat", "playerMicroformatRenderer", "publishDate")
+    published = text(player, "microformat.playerMicroformatRenderer.publishDate")
     parts = [
         heading(1, title),
         say(f"video by {author}", day(published), _time(details.get("lengthSeconds"))),
@@ -63,7 +62,7 @@ def _video(page: PageAddress, number: str) -> Steps:
         *_section("Description", plain(description)),
         *_section("Chapters", facts((time, name) for time, name in chapters)),
     ]
-    track, language = _track(page, player)
+    track, language = _track(player)
     if track:
         (spoken,) = yield (SiteRequest(url=track, api=False, optional="the transcript"),)
         name = f"Transcript ({language})" if language else "Transcript"
@@ -87,10 +86,10 @@ def _player(source: str) -> dict[str, Any]:
 
 
 def _reason(player: dict[str, Any]) -> str:
-    return text(player, "playabilityStatus", "reason")[:200] or "the watch page has no data of the video"
+    return text(player, "playabilityStatus.reason")[:200] or "the watch page has no data of the video"
 
 
-def _track(page: PageAddress, player: dict[str, Any]) -> tuple[str, str]:
+def _track(player: dict[str, Any]) -> tuple[str, str]:
     """Return the address of the captions and their language; empty when there are none.
 
     The list has translations, too, sorted by name. The language is that of the captions which belong to the audio, or
@@ -110,8 +109,8 @@ def _track(page: PageAddress, player: dict[str, Any]) -> tuple[str, str]:
     if not usable:
         return "", ""
     track = tracks[min(usable)[-1]]
-    name = text(track, "name", "simpleText") or text(track, "name", "runs", 0, "text")
-    return f"{page.api}/api/timedtext?{text(track, 'baseUrl').partition('?')[2]}&fmt=json3", name
+    name = text(track, "name.simpleText") or text(track, "name.runs.text")
+    return f"{_SITE}/api/timedtext?{text(track, 'baseUrl').partition('?')[2]}&fmt=json3", name
 
 
 def _transcript(spoken: Any) -> str:
@@ -140,13 +139,11 @@ def _time(seconds: object) -> str:
     return f"{hours}:{minutes:02}:{seconds_part:02}" if hours else f"{minutes}:{seconds_part:02}"
 
 
-_HOSTS: Final = ("youtube.com", "*.youtube.com", "youtube-nocookie.com", "www.youtube-nocookie.com", "youtu.be")
 YOUTUBE: Final = SiteSpec(
     name="youtube",
-    title="YouTube",
-    hosts=dict.fromkeys(_HOSTS, _SITE),
-    elsewhere="{origin}",
-    rate=SiteRate(60, 60.0, "https://oembed.com"),
+    hosts=("youtube.com", "*.youtube.com", "youtube-nocookie.com", "www.youtube-nocookie.com", "youtu.be"),
+    requests=60,  # https://oembed.com
+    seconds=60.0,
     routes=(
         route("/watch", watch),
         route("/{kind}/{id}", watch, kind="watch|shorts|live|embed|v|e", id=_VIDEO),
