@@ -200,8 +200,9 @@ async def test_no_key_of_the_environment_reaches_a_worker(workers: Workers, monk
         assert "not-for-pages" not in environment(pid)
 
 
-async def test_without_an_interpreter_to_start_it_says_so(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_without_an_interpreter_to_start_it_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "")
+    workers = Workers(1)
     with pytest.raises(WorkerUnavailable):
         await read(workers, PAGE)
 

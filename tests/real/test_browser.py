@@ -31,6 +31,7 @@ from groundwire.errors import (
 )
 from groundwire.reading.browser import chromium
 from groundwire.reading.browser.idle_detection import GOES_ON, MAX_ROUNDS
+from groundwire.reading.browser.launch import NOWHERE
 from groundwire.testing import EmulatedResponse, InjectedFault, Recorded
 from world import World, wire_faults
 
@@ -477,6 +478,23 @@ async def test_a_worn_browser_is_replaced(make: Make, site: Application, monkeyp
         assert seen[0] & seen[1]
         assert not seen[0] & seen[1] & seen[2]  # helpers come and go in between
     await until_gone(before)
+
+
+async def test_a_start_serves_all_who_wait_and_outlives_the_one_who_gives_up(executable: Path) -> None:
+    browser = chromium.Chromium(executable, sandbox=False)
+
+    async def opened() -> Any:
+        async with browser.page(NOWHERE) as (context, _):
+            return context.browser
+
+    first, *others = [asyncio.create_task(opened()) for _ in range(3)]
+    await asyncio.sleep(0)
+    first.cancel()
+    one, other = await asyncio.gather(*others)
+    assert one is other
+    await browser.aclose()
+    with pytest.raises(Closed):
+        await opened()
 
 
 @pytest.mark.parametrize("way", ["closed", "cancelled"])

@@ -1,4 +1,4 @@
-"""A warm Chromium driven by Playwright: started on first use, replaced when old or dead, killed at the end."""
+"""A warm Chromium driven by Playwright: started on first use, replaced when worn or dead, killed at the end."""
 
 from __future__ import annotations
 
@@ -7,15 +7,14 @@ import os
 import re
 import sys
 import tempfile
-import time
 import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from groundwire.errors import Closed
 from groundwire.reading.browser.launch import FLAGS, NOWHERE
-from groundwire.reading.browser.renewal import Renewed
 from groundwire.reading.workers import kill_group
 
 if TYPE_CHECKING:
@@ -27,13 +26,10 @@ LIBRARY_MISSING: Final = "a required library is not installed"
 NO_SANDBOX: Final = "this machine does not allow its sandbox"
 """Why it does not start, as in the text of `NoBrowser`."""
 MAX_PAGES: Final = 200
-"""Pages after which the process is replaced."""
-_MAX_AGE: Final = 1_800.0  # seconds after which it is replaced
-
-_START_TIME: Final = 30.0  # seconds for a start on a busy machine; usually a quarter of one
+"""Pages after which the process is replaced, to release what it holds."""
 _CLOSE_TIME: Final = 3.0  # seconds for closing a page; after that, the whole browser is replaced
 _END_TIME: Final = 1.0  # seconds for the browser to exit by itself
-_STOP_TIME: Final = 5.0  # seconds for the driver to exit
+_STOP_TIME: Final = 5.0  # seconds for the driver to exit, and before that for a start to complete
 _VARIABLES: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "FONTCONFIG_PATH", "XDG_RUNTIME_DIR")
 
 
@@ -48,13 +44,13 @@ class _BrowserProcess:
         self.browser = browser
         self.pages = 0
         self.open = 0
-        self.born = time.monotonic()
-        self._kill = weakref.finalize(self, kill_group, group)  # also when the interpreter exits without closing
+        self.kill = weakref.finalize(self, kill_group, group)  # also when the interpreter exits without closing
         browser.on("disconnected", lambda _: self.kill())  # before the ID of its group can be used again
 
     @property
-    def dead(self) -> bool:
-        return not self.browser.is_connected()
+    def serves(self) -> bool:
+        """Whether it can show further pages."""
+        return self.browser.is_connected() and self.pages < MAX_PAGES
 
     async def close(self) -> None:
         """Let the process exit with its children, so that no zombies are left; kill it if it is too slow."""
@@ -63,11 +59,7 @@ class _BrowserProcess:
         with suppress(TimeoutError, Error):
             async with asyncio.timeout(_END_TIME):
                 await self.browser.close()
-        self._kill()
-
-    def kill(self) -> None:
-        """Kill the process and all its children immediately."""
-        self._kill()
+        self.kill()
 
 
 class Chromium:
@@ -81,10 +73,10 @@ class Chromium:
     def __init__(self, executable: Path, *, sandbox: bool) -> None:
         self._executable = executable
         self._sandbox = sandbox
-        self._renewed = Renewed(self._start, self._serves, self._retire)
+        self._starting: asyncio.Task[_BrowserProcess] | None = None
+        self._processes: set[_BrowserProcess] = set()
         self._playwright: Playwright | None = None
         self._home: tempfile.TemporaryDirectory[str] | None = None
-        self._worn: set[_BrowserProcess] = set()
         self._closing: set[asyncio.Task[None]] = set()
         self._ending: asyncio.Task[None] | None = None
 
@@ -99,7 +91,7 @@ class Chromium:
         Raises:
             NoBrowser: the browser cannot be started. Closed: the browser was closed.
         """
-        started = await self._renewed.get()
+        started = await self._started()
         started.pages += 1
         started.open += 1
         context: BrowserContext | None = None
@@ -124,25 +116,18 @@ class Chromium:
             self._ending = asyncio.get_running_loop().create_task(self._end())
         await asyncio.shield(self._ending)
 
-    def _serves(self, started: _BrowserProcess) -> bool:
-        is_worn = started.pages >= MAX_PAGES or time.monotonic() - started.born > _MAX_AGE
-        return not started.dead and not is_worn
-
-    async def _retire(self, started: _BrowserProcess) -> None:
-        """End a process; one that still shows pages ends after the last of them."""
-        if started.dead or not started.open or self._ending is not None:
-            await started.close()
-        else:
-            self._worn.add(started)
+    async def _started(self) -> _BrowserProcess:
+        """Return a process for a page; its start is shared, and completes even if its caller is canceled."""
+        if self._ending is None:
+            task = self._starting
+            if task is None or (task.done() and not _serves(task)):
+                task = self._starting = asyncio.get_running_loop().create_task(self._start())
+            await asyncio.wait({task})
+            if not task.cancelled():
+                return task.result()
+        raise Closed("This Web is closed; create a new one.")
 
     async def _start(self) -> _BrowserProcess:
-        try:
-            async with asyncio.timeout(_START_TIME):
-                return await self._launched()
-        except TimeoutError as error:
-            raise NoBrowser(f"it did not start within {_START_TIME:g} seconds") from error
-
-    async def _launched(self) -> _BrowserProcess:
         from playwright.async_api import Error, async_playwright
 
         if self._playwright is None:
@@ -166,14 +151,17 @@ class Chromium:
             )
         except Error as error:
             raise NoBrowser(_why(str(error))) from error
-        return _BrowserProcess(browser, await _group(browser))
+        started = _BrowserProcess(browser, await _group(browser))
+        self._processes.add(started)
+        browser.on("disconnected", lambda _: self._processes.discard(started))
+        return started
 
     async def _close_page(self, started: _BrowserProcess, context: BrowserContext | None) -> None:
         """Close a page; a browser that cannot do so in time is replaced, including its other pages."""
         from playwright.async_api import Error
 
         try:
-            if context is not None and not started.dead:
+            if context is not None and started.browser.is_connected():
                 async with asyncio.timeout(_CLOSE_TIME):
                     await context.close()
         except Error:
@@ -182,13 +170,16 @@ class Chromium:
             started.kill()
         finally:
             started.open -= 1
-            if not started.open and started in self._worn:
-                self._worn.discard(started)
-                started.kill()
+            if not started.open and not started.serves:
+                await started.close()
 
     async def _end(self) -> None:
         """End the processes, then the driver, which would wait for them."""
-        await asyncio.gather(self._renewed.aclose(), *(started.close() for started in self._worn))
+        if self._starting is not None:
+            await asyncio.wait({self._starting}, timeout=_STOP_TIME)
+            self._starting.cancel()
+            await asyncio.gather(self._starting, return_exceptions=True)
+        await asyncio.gather(*(started.close() for started in self._processes))
         if self._closing:
             await asyncio.wait(self._closing, timeout=_STOP_TIME)
         for task in self._closing:
@@ -202,6 +193,10 @@ class Chromium:
         if home is not None:
             with suppress(OSError):
                 home.cleanup()
+
+
+def _serves(task: asyncio.Task[_BrowserProcess]) -> bool:
+    return not task.cancelled() and task.exception() is None and task.result().serves
 
 
 async def _group(browser: Browser) -> int | None:

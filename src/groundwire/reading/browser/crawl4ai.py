@@ -1,15 +1,20 @@
 """Crawl4AI (https://github.com/unclecode/crawl4ai) as a reader: its crawler and its Chromium, behind the vetting proxy.
 
-It runs in a separate process, optionally with another interpreter: it needs many packages in specific versions, and its
-output and setup are kept apart from the caller's program. Its HTML is converted to Markdown here.
+It runs in processes of its own, optionally with another interpreter: it needs many packages in specific versions, and
+its output and setup are kept apart from the caller's program. Each process renders one page at a time, as a worker does
+(`groundwire.reading.workers`). Its HTML is converted to Markdown here.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import sys
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any, ClassVar, Self
 
 from pydantic import Field
@@ -18,17 +23,17 @@ from groundwire._version import install_extra
 from groundwire.deadline import Deadline
 from groundwire.errors import NotConfigured
 from groundwire.providers.base import Options, ProviderContext
-from groundwire.reading.browser.crawl4ai_process import Crawl4AIProcess
-from groundwire.reading.browser.launch import HINT, find_chromium
-from groundwire.reading.browser.render import Rendered, Unreachable
-from groundwire.reading.browser.renewal import Renewed
+from groundwire.reading.browser.launch import FLAGS, HINT, NOWHERE, find_chromium
+from groundwire.reading.browser.render import BrowserGone, Rendered, Unreachable
 from groundwire.reading.browser.vetting_proxy import VettingProxy
 from groundwire.reading.browser.visit import RenderingReader
+from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
 from groundwire.safety.urls import WebUrl
 
 __all__ = ["Crawl4AIOptions", "Crawl4AIReadProvider"]
 
 _CODE = re.compile(r"net::(ERR_[A-Z_0-9]+)")
+_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "PLAYWRIGHT_BROWSERS_PATH")
 
 
 class Crawl4AIOptions(Options):
@@ -40,8 +45,8 @@ class Crawl4AIOptions(Options):
     """The path of a Chromium or headless shell; by default the first one found on this machine."""
     settle: float = Field(default=6.0, gt=0, le=120)
     """Maximum seconds to wait for a page's scripts after the page has loaded."""
-    pages_at_once: int = Field(default=4, ge=1, le=64)
-    """Maximum pages rendered at once; further ones wait."""
+    pages_at_once: int = Field(default=2, ge=1, le=64)
+    """Maximum pages rendered at once, each by a process with its own browser; further ones wait."""
     max_bytes: int = Field(default=50_000_000, ge=100_000, le=1_000_000_000)
     """Maximum bytes that a page with all its resources may load, on the wire."""
 
@@ -69,9 +74,15 @@ class Crawl4AIReadProvider(RenderingReader):
             **{"name": "crawl4ai", **surroundings},
         )
         self._settle = options.settle
-        self._python = python
-        self._executable = executable
-        self._renewed = Renewed(self._start, Crawl4AIProcess.serves, Crawl4AIProcess.close)
+        self._home = TemporaryDirectory(prefix="groundwire-crawl4ai-")
+        home = self._home.name
+        settings = {"executable": str(executable or ""), "home": home, "flags": FLAGS, "nowhere": NOWHERE}
+        own = {"CRAWL4_AI_BASE_DIRECTORY": home, "CRAWL4AI_NO_CLOUD_NOTICE": "1", "HOME": home, "TMPDIR": home}
+        self._processes = Workers(
+            options.pages_at_once,
+            command=(str(python), "-I", str(Path(__file__).with_name("crawl4ai_host.py")), json.dumps(settings)),
+            environment={name: os.environ[name] for name in _VARIABLES if name in os.environ} | own,
+        )
 
     @classmethod
     def create(cls, context: ProviderContext) -> Self:
@@ -93,26 +104,29 @@ class Crawl4AIReadProvider(RenderingReader):
         return cls(python or Path(sys.executable), executable, options=options, **cls.surroundings(context))
 
     async def aclose(self) -> None:
-        """End the process and all connections of its pages; running reads fail."""
+        """End the processes and all connections of their pages; running reads fail."""
         self.end_pages()
-        await self._renewed.aclose()
+        await self._processes.aclose()
+        with suppress(OSError):
+            self._home.cleanup()
         await super().aclose()
 
     async def render(self, target: WebUrl, proxy: VettingProxy, deadline: Deadline) -> Rendered:
         """Render a page; see `RenderingReader.render`."""
-        process = await self._renewed.get()
         spare = min(1.0, deadline.remaining() / 4)
         seconds = max(0.1, deadline.remaining() - spare)
-        answer = await process.ask(
-            {
-                "url": target.text,
-                "proxy": proxy.url,
-                "timeout": seconds,
-                "settle": min(self._settle, seconds / 2),
-                "max_length": self.max_length,
-            }
-        )
-        html, failure = str(answer.get("html", "")), str(answer.get("error", ""))
+        request = {
+            "url": target.text,
+            "proxy": proxy.url,
+            "timeout": seconds,
+            "settle": min(self._settle, seconds / 2),
+            "max_length": self.max_length,
+        }
+        try:
+            answer, body = await self._processes.run("", request)
+        except (WorkerUnavailable, WorkTooHeavy) as error:
+            raise BrowserGone("Crawl4AI failed to start, or has died", fix="See docs/guides/browsers.md") from error
+        html, failure = body.decode(), str(answer.get("error", ""))
         code = _CODE.search(failure)
         landed = str(answer.get("url", "")) or target.text
         # it reports short pages as failures, and browser errors as pages
@@ -127,12 +141,3 @@ class Crawl4AIReadProvider(RenderingReader):
             status=200 if 300 <= status < 400 else status,  # it reports the first hop's status
             headers=dict(answer.get("headers") or {}),
         )
-
-    async def _start(self) -> Crawl4AIProcess:
-        started = Crawl4AIProcess(self._python, self._executable)
-        try:
-            await started.start()
-        except BaseException:
-            await started.close()
-            raise
-        return started

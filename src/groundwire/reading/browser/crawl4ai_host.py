@@ -1,8 +1,8 @@
 """The process in which Crawl4AI runs. Another interpreter may start it, so it imports nothing from this package.
 
-It reads one JSON object per line from standard input and writes one per line to standard output: `{"id", "url",
-"proxy", "timeout", "settle"}` in, `{"id", "html", ...}` or `{"id", "error"}` out. Its one argument is a JSON object of
-settings.
+It reads frames as in `groundwire.reading.workers` from standard input and writes them to standard output: `{"url",
+"proxy", "timeout", "settle", "max_length"}` in, `{"url", "status", "headers", "error"}` and the HTML out. Its one
+argument is a JSON object of settings.
 """
 
 from __future__ import annotations
@@ -10,11 +10,14 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import struct
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 __all__ = ["main"]
+
+_HEAD = struct.Struct("!II")  # the lengths of the JSON and of the HTML
 
 _SETTLED = """js:() => {
   const now = performance.now(), body = document.body;
@@ -35,9 +38,9 @@ def main() -> None:
     settings = json.loads(sys.argv[1])
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # a library's output must not mix with the responses
-    if settings.get("executable"):
+    if settings["executable"]:
         _link(Path(settings["executable"]), Path(settings["home"]) / "browsers")
-    asyncio.run(_serve(settings, answers))
+    asyncio.run(_serve(settings, sys.stdin.buffer, answers))
 
 
 def _link(program: Path, folder: Path) -> None:
@@ -57,12 +60,9 @@ def _link(program: Path, folder: Path) -> None:
     os.environ["PLAYWRIGHT_BROWSERS_PATH"] = str(folder)
 
 
-async def _serve(settings: dict[str, Any], answers: Any) -> None:
+async def _serve(settings: dict[str, Any], requests: BinaryIO, answers: BinaryIO) -> None:
     from crawl4ai import AsyncWebCrawler, BrowserConfig, ProxyConfig
 
-    loop = asyncio.get_running_loop()
-    requests = asyncio.StreamReader(limit=1_000_000)
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(requests), sys.stdin)
     browser = BrowserConfig(
         headless=True,
         verbose=False,
@@ -70,18 +70,15 @@ async def _serve(settings: dict[str, Any], answers: Any) -> None:
         proxy_config=ProxyConfig(server=settings["nowhere"]),
         text_mode=True,
     )
-    tasks = set()
     async with AsyncWebCrawler(config=browser) as crawler:
-        _say(answers, {"id": 0})
-        while line := await requests.readline():
-            task = loop.create_task(_answer(crawler, json.loads(line), answers))
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
-        for task in tasks:
-            task.cancel()
+        while head := await asyncio.to_thread(requests.read, _HEAD.size):
+            answer, html = await _rendered(crawler, json.loads(requests.read(_HEAD.unpack(head)[0])))
+            header, body = json.dumps(answer).encode(), html.encode("utf-8", "replace")
+            answers.write(_HEAD.pack(len(header), len(body)) + header + body)
+            answers.flush()
 
 
-async def _answer(crawler: Any, request: dict[str, Any], answers: Any) -> None:
+async def _rendered(crawler: Any, request: dict[str, Any]) -> tuple[dict[str, Any], str]:
     from crawl4ai import CacheMode, CrawlerRunConfig, ProxyConfig
 
     config = CrawlerRunConfig(
@@ -97,23 +94,15 @@ async def _answer(crawler: Any, request: dict[str, Any], answers: Any) -> None:
     try:
         result = await crawler.arun(request["url"], config=config)
     except Exception as error:  # noqa: BLE001 - whatever it is, the caller gets it as the answer
-        _say(answers, {"id": request["id"], "error": type(error).__name__})
-        return
+        return {"error": type(error).__name__}, ""
     headers = {str(name).lower(): str(value) for name, value in (result.response_headers or {}).items()}
     answer = {
-        "id": request["id"],
-        "html": (result.html or "")[: request["max_length"]],
         "url": result.redirected_url or result.url or request["url"],
         "status": getattr(result, "redirected_status_code", None) or result.status_code or 0,
         "headers": {name: value for name, value in headers.items() if len(value) < 1_000},
         "error": "" if result.success else str(result.error_message or "failed")[:2_000],
     }
-    _say(answers, answer)
-
-
-def _say(answers: Any, answer: dict[str, Any]) -> None:
-    answers.write(json.dumps(answer).encode() + b"\n")
-    answers.flush()
+    return answer, (result.html or "")[: request["max_length"]]
 
 
 if __name__ == "__main__":

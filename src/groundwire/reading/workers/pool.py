@@ -10,7 +10,7 @@ import contextlib
 import os
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -109,13 +109,26 @@ class Workers:
         count: Maximum concurrent processes; further jobs wait, those of tenants in turn.
         memory: The address space of a process in bytes, where the platform can limit it.
         seconds: The CPU time of a job in seconds, where the platform can limit it.
+        command: Another program that reads jobs and writes results as a worker does; it knows no limits.
+        environment: The variables of that program.
     """
 
     confined: tuple[str, ...] = ()
     """The sandbox of the last process that responded: `landlock`, `seccomp`."""
 
-    def __init__(self, count: int = 2, *, memory: int = MEMORY, seconds: int = SECONDS) -> None:
-        self._limits = (str(memory), str(seconds))
+    def __init__(
+        self,
+        count: int = 2,
+        *,
+        memory: int = MEMORY,
+        seconds: int = SECONDS,
+        command: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        # -P: import nothing from the current folder
+        own = (sys.executable, "-P", "-m", "groundwire.reading.workers.worker_main", str(memory), str(seconds))
+        self._command = tuple(command) or own
+        self._environment = environment
         self.queue: FairQueue = FairQueue(count)
         """The slots for its processes."""
         self._idle: list[_Worker] = []
@@ -209,19 +222,15 @@ class Workers:
         task.add_done_callback(self._reapers.discard)
 
     async def _start(self) -> _Worker:
-        if not sys.executable:
+        if not self._command[0]:
             raise WorkerUnavailable("there is no interpreter to start")
         try:
             process = await asyncio.create_subprocess_exec(
-                sys.executable,
-                "-P",  # do not import from the current folder
-                "-m",
-                "groundwire.reading.workers.worker_main",
-                *self._limits,
+                *self._command,
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=DEVNULL,
-                env=_environment(),
+                env=_environment() if self._environment is None else self._environment,
                 start_new_session=True,  # a keyboard interrupt is for the caller
                 creationflags=NO_WINDOW,
             )
