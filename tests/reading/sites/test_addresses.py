@@ -39,11 +39,11 @@ def readers() -> SiteReaders:
 def test_what_an_address_asks_for(readers: SiteReaders, url: str, request_url: str) -> None:
     target = parse_url(url)
     found = readers.site_of(target)
-    steps = found.steps(target) if found is not None else None
-    if steps is None:
+    visit = found.visit(target) if found is not None else None
+    if visit is None:
         assert request_url == "-"
         return
-    requests = next(steps)
+    _, requests = visit
     telling = {name: value for name, value in requests[0].params.items() if name in _TELLING} if requests else {}
     query = f"?{urlencode(telling, quote_via=quote)}" if telling else ""
     assert (f"{requests[0].url}{query}" if requests else "(file)") == request_url

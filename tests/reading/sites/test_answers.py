@@ -90,9 +90,8 @@ def test_whatever_an_api_answers(site: Any, data: st.DataObject) -> None:
 
 def outcome(site: Any, address: str, data: st.DataObject) -> SiteContent | None:
     """Return the page that comes of any answers; None when the site's file says that it makes none of them."""
-    steps = site.steps(parse_url(address))
+    steps, requests = site.visit(parse_url(address))
     try:
-        requests = next(steps)
         for _ in range(5):
             requests = steps.send(tuple(data.draw(answer(get)) for get in requests))
     except StopIteration as end:
@@ -126,9 +125,9 @@ def first_requests(site: Any, address: str) -> Iterator[SiteRequest]:
         url = parse_url(address)
     except ValueError:
         return
-    steps = site.steps(url)
-    if steps is not None:
-        yield from next(steps)
+    visit = site.visit(url)
+    if visit is not None:
+        yield from visit[1]
 
 
 def shown(*parts: SitePart) -> str:

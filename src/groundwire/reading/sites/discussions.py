@@ -7,6 +7,7 @@ answers, over their API (https://api.stackexchange.com/docs).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from html import unescape
 from typing import Any, Final
@@ -46,13 +47,11 @@ _NUMBER: Final = "[0-9]{1,12}"
 _NO_SITES: Final = frozenset({"api", "area51", "chat", "data", "stackauth"})  # subdomains without questions
 
 
-def item(page: PageAddress) -> Steps | None:
+def item(page: PageAddress) -> Steps:
     """Read a story, or a comment with the replies to it."""
     number = page["id"] or page.query.get("id", "")
-    return _item(page, number) if number.isascii() and number.isdigit() and len(number) < 13 else None
-
-
-def _item(page: PageAddress, number: str) -> Steps:
+    if not re.fullmatch(_NUMBER, number):
+        return None
     (story,) = yield (SiteRequest(url=f"{_SEARCH}/items/{number}"),)
     need(story, "id", kind=int)
     title, author = text(story, "title"), text(story, "author") or _DELETED_ACCOUNT
@@ -215,12 +214,10 @@ REDDIT: Final = SiteSpec(
 )
 
 
-def question(page: PageAddress) -> Steps | None:
+def question(page: PageAddress) -> Steps:
     """Read a question with its answers, the one first whose number is in the address."""
-    return _question(page) if page.url.host.partition(".")[0] not in _NO_SITES else None
-
-
-def _question(page: PageAddress) -> Steps:
+    if page.url.host.partition(".")[0] in _NO_SITES:
+        return None
     params = {"site": page.url.host.removeprefix("www."), "filter": "withbody"}
     number, linked = page["id"], list[dict[str, Any]]()
     if page["answer"]:

@@ -68,12 +68,10 @@ def _rendered(source: str, *, base: str = "", below: int) -> SitePart:
     return html(_CODE.sub(r'<pre class="language-\1"', source), base=base, below=below, drop=_FRAME)
 
 
-def repository(page: PageAddress) -> Steps | None:
+def repository(page: PageAddress) -> Steps:
     """Read a repository, its description and README."""
-    return None if page["owner"].lower() in _NOT_OWNERS else _repository(page)
-
-
-def _repository(page: PageAddress) -> Steps:
+    if page["owner"].lower() in _NOT_OWNERS:
+        return None
     repo, readme = yield (
         SiteRequest(url=_at(page)),
         SiteRequest(url=f"{_at(page)}/readme", accept=_HTML_TYPE, kind="text", optional="the README"),
@@ -118,12 +116,10 @@ def directory(page: PageAddress) -> Steps:
     return SiteContent(title=title, parts=(heading(1, title), facts(names), about))
 
 
-def listing(page: PageAddress) -> Steps | None:
+def listing(page: PageAddress) -> Steps:
     """Read the latest open issues or pull requests; what a query chooses is read as any page."""
-    return None if page.query else _listing(page)
-
-
-def _listing(page: PageAddress) -> Steps:
+    if page.query:
+        return None
     kind = page["kind"]
     (answer,) = yield (SiteRequest(url=f"{_at(page)}/{kind}", params={"per_page": str(_LIMIT)}),)
     title = f"Open {'pull requests' if kind == 'pulls' else 'issues'} of {_name(page)}"

@@ -41,7 +41,7 @@ from groundwire.reading.sites.site import (
     SiteContent,
     SiteRequest,
     SiteSpec,
-    Steps,
+    Visit,
     text,
 )
 from groundwire.reading.text.sanitize import clean, strip_invisible
@@ -58,7 +58,6 @@ _MAX_WAIT: Final = 3.5  # seconds for a slot of the API
 _MAX_ANSWER_BYTES: Final = 10_000_000  # bytes of one answer; long issues have less than one million
 _MAX_REFUSAL: Final = 20_000  # bytes of an answer in which a refusal's words are looked for
 _MAX_THREAD_CHARACTERS: Final = 100_000  # characters that are rendered without a process
-_MAX_STEPS: Final = 5  # rounds of requests for one page
 _DEFAULT_COOLDOWN: Final = 60.0  # seconds for an API that refuses without saying for how long
 _FAILURE_COOLDOWN: Final = 30.0  # seconds after one that failed or could not be reached
 _MAX_COOLDOWN: Final = 900.0  # seconds; one answer is believed for no longer
@@ -113,8 +112,8 @@ class SiteReaders:
             policy: The current domain lists, which also apply to the APIs.
         """
         site = self.site_of(url)
-        steps = site.steps(url) if site is not None else None
-        return None if site is None or steps is None else SiteReader(self, site, url, steps, local, policy)
+        visit = site.visit(url) if site is not None else None
+        return None if site is None or visit is None else SiteReader(self, site, url, visit, local, policy)
 
     @cached_property
     def _by_host(self) -> dict[str, SiteSpec]:
@@ -130,7 +129,7 @@ class SiteReader:
         readers: What all of them share.
         site: The site.
         url: The page's address.
-        steps: How it is read.
+        visit: How it is read.
         local: Reads files as such.
         policy: The current domain lists.
     """
@@ -138,13 +137,13 @@ class SiteReader:
     capabilities: Capabilities = Capabilities(read=True, guarded=True)
 
     def __init__(
-        self, readers: SiteReaders, site: SiteSpec, url: WebUrl, steps: Steps, local: ReadProvider, policy: DomainPolicy
+        self, readers: SiteReaders, site: SiteSpec, url: WebUrl, visit: Visit, local: ReadProvider, policy: DomainPolicy
     ) -> None:
         self.name: str = site.name
         self._shared = readers
         self._site = site
         self._url = url
-        self._steps = steps
+        self._steps, self._requests = visit
         self._local = local
         self._policy = policy
         self._missing: list[str] = []
@@ -176,8 +175,6 @@ class SiteReader:
             if deadline.passed:
                 raise
             raise ProviderTimeout(self.name, "its API did not respond in time") from error
-        finally:
-            self._steps.close()
         if not rendered.content:
             raise UnexpectedResponse(self.name, "its API returned no text")
         return self._result(page, rendered, url)
@@ -229,17 +226,16 @@ class SiteReader:
 
     async def _page(self, deadline: Deadline) -> SiteContent:
         """Send the requests until the page is there."""
-        answers: tuple[Any, ...] | None = None
-        for _ in range(_MAX_STEPS):
+        requests = self._requests
+        while True:
+            answers = await self._answers(requests, deadline)
             try:
-                requests = next(self._steps) if answers is None else self._steps.send(answers)
+                requests = self._steps.send(answers)
             except StopIteration as end:
                 page: SiteContent = end.value
                 return replace(page, missing=(*self._missing, *page.missing))
             except _WRONG_SHAPES as error:
                 raise FormatChanged(f"it has a value of an unexpected type: {type(error).__name__}") from error
-            answers = await self._answers(requests, deadline)
-        raise UnexpectedResponse(self.name, f"a page took more than {_MAX_STEPS} rounds of requests")
 
     async def _answers(self, requests: Sequence[SiteRequest], deadline: Deadline) -> tuple[Any, ...]:
         """Send requests at the same time; the first that fails ends the others."""

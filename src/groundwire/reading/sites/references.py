@@ -102,21 +102,14 @@ ARXIV: Final = SiteSpec(
 )
 
 
-def article(page: PageAddress) -> Steps | None:
+def article(page: PageAddress) -> Steps:
     """Read an article as it is now; views of something else are read as any page."""
     number = page.query.get("curid", "")
     title = "" if number else (page["title"] or page.query.get("title", "")).replace("_", " ")
     special = title.lower().startswith("special:")  # its names in other languages cost a request
     if _OTHER_VIEWS & page.query.keys() or special or not (title or number.isdecimal()):
         return None
-    return (
-        _article(page, {"page": title}, {"titles": title})
-        if title
-        else _article(page, {"pageid": number}, {"pageids": number})
-    )
-
-
-def _article(page: PageAddress, parsed_as: dict[str, str], queried_as: dict[str, str]) -> Steps:
+    parsed_as, queried_as = ({"page": title}, {"titles": title}) if title else ({"pageid": number}, {"pageids": number})
     common = {"format": "json", "formatversion": "2", "redirects": "1"}
     parse = {
         "action": "parse",

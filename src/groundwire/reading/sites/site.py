@@ -26,6 +26,7 @@ __all__ = [
     "SiteRequest",
     "SiteSpec",
     "Steps",
+    "Visit",
     "day",
     "need",
     "route",
@@ -88,8 +89,11 @@ class SiteContent:
     """Other notes for the reader."""
 
 
-Steps: TypeAlias = Generator[tuple[SiteRequest, ...], tuple[Any, ...], SiteContent]
-"""Yields requests that can be sent at the same time, is sent their answers in the same order, and returns the page."""
+Steps: TypeAlias = Generator[tuple[SiteRequest, ...], tuple[Any, ...], SiteContent | None]
+"""Yields requests that can be sent at the same time, is sent their answers in the same order, and returns the page.
+
+Returns None without a request for an address that is not of its kind after all.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +124,10 @@ class PageAddress:
         return dict(reversed(parse_qsl(self.url.target.partition("?")[2])))
 
 
-Handler: TypeAlias = Callable[[PageAddress], Steps | None]
-"""Makes the steps for an address; None when the address is not of this kind after all."""
+Visit: TypeAlias = tuple[Steps, tuple[SiteRequest, ...]]
+"""The steps of one page, and the first requests."""
+Handler: TypeAlias = Callable[[PageAddress], Steps]
+"""Makes the steps for an address."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +182,7 @@ class SiteSpec:
     view: str = ""
     """A regular expression for the end of a path that only says how the web page shows what is before it."""
 
-    def steps(self, url: WebUrl) -> Steps | None:
+    def visit(self, url: WebUrl) -> Visit | None:
         """Return how a page is read; None when it is of no kind that is known here."""
         path, host = url.target.partition("?")[0], url.host.removeprefix("www.")
         of_host = [route for route in self.routes if route.host == host]
@@ -184,7 +190,9 @@ class SiteSpec:
             if match := route.pattern.fullmatch(path):
                 if any(unquote(piece or "") in {".", ".."} for piece in match.groupdict().values()):
                     return None
-                return route.handler(PageAddress(url, match.groupdict()))
+                steps = route.handler(PageAddress(url, match.groupdict()))
+                first = next(steps, None)
+                return None if first is None else (steps, first)
         return None
 
     def canonical(self, url: WebUrl) -> WebUrl:

@@ -32,13 +32,11 @@ _VIDEO: Final = "[A-Za-z0-9_-]{11}"
 _STRETCH: Final = 60_000  # milliseconds of a transcript in one paragraph
 
 
-def watch(page: PageAddress) -> Steps | None:
+def watch(page: PageAddress) -> Steps:
     """Read the page of a video."""
     number = page["id"] or page.query.get("v", "").strip()
-    return _video(number) if re.fullmatch(_VIDEO, number) else None
-
-
-def _video(number: str) -> Steps:
+    if not re.fullmatch(_VIDEO, number):
+        return None
     address = f"{_SITE}/watch?v={number}"
     what = "description, chapters and transcript"
     (source,) = yield (SiteRequest(url=address, kind="text", accept="text/html", api=False, optional=what),)
