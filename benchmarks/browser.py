@@ -24,10 +24,7 @@ sys.path[:0] = [str(ROOT / "src"), str(ROOT / "tests")]
 from components.application import PARAGRAPHS, Application
 from components.environment import crawl4ai_python
 from groundwire import Settings, Web
-from groundwire.reading.browser.crawl4ai import Crawl4AIReadProvider
 from groundwire.reading.browser.launch import find_chromium
-from groundwire.reading.browser.provider import BrowserReadProvider
-from groundwire.safety.guard import Guard
 from groundwire.testing import EmulatedResponse
 from world import World
 
@@ -68,16 +65,11 @@ async def main(rounds: int) -> None:
         site.pages["/static"] = EmulatedResponse.html(
             f"<title>The orchard</title><article><h1>Orchard</h1>{text}</article>"
         )
-        guard = Guard(allowed_origins=(site.url,))
         given = json.dumps({"home": home, "executable": str(executable)})
         peer = await asyncio.create_subprocess_exec(
             str(python), str(ROOT / "benchmarks/browser_peer.py"), given, stdin=PIPE, stdout=PIPE, stderr=DEVNULL
         )
-        readers = (
-            BrowserReadProvider(executable, guard=guard),
-            Crawl4AIReadProvider(python, executable, guard=guard),
-        )
-        webs = [Web(settings(site.url), read_providers=[reader]) for reader in readers]
+        webs = [Web(settings(site.url, name, str(executable), str(python))) for name in ("browser", "crawl4ai")]
         contenders = {
             "groundwire, browser": ours(webs[0]),
             "groundwire, crawl4ai": ours(webs[1]),
@@ -91,8 +83,7 @@ async def main(rounds: int) -> None:
                     seen = await show(f"{site.url}{path}?{number}", PARAGRAPHS[-1], PAGES[page])
                     if number > 1:
                         took.setdefault((page, name), []).append(seen)
-        for web, reader in zip(webs, readers, strict=True):
-            await reader.aclose()
+        for web in webs:
             await web.aclose()
         assert peer.stdin is not None
         peer.stdin.close()
@@ -100,10 +91,12 @@ async def main(rounds: int) -> None:
     report(took, list(contenders))
 
 
-def settings(origin: str) -> Settings:
+def settings(origin: str, reader: str, executable: str, python: str) -> Settings:
     return Settings.model_validate(
         {
             "search": {"providers": ("duckduckgo",)},
+            "read": {"providers": (reader,)},
+            "providers": {reader: {"executable": executable} | ({"python": python} if reader == "crawl4ai" else {})},
             "policy": {"allowed_origins": (origin,)},
             "storage": {"url": "memory://"},
             "cache": {"enabled": False},

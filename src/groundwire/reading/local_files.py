@@ -10,7 +10,7 @@ from groundwire.errors import DeadlineExceeded, PageEmpty, UnsupportedContent
 from groundwire.models import Page
 from groundwire.reading.documents.document import FILES
 from groundwire.reading.encoding.content_type import media_type
-from groundwire.reading.extracted import read_result
+from groundwire.reading.extracted import page_of, read_result
 from groundwire.reading.local import unreadable_error
 from groundwire.reading.text.sanitize import clean, strip_invisible
 from groundwire.reading.workers.pool import Conversion, Workers
@@ -66,21 +66,9 @@ class FileReader:
         if not converted.extracted.content:
             raise PageEmpty(url, "The file has no readable text.")
         result = read_result(url, converted, final_url=url, content_type="")
-        return Page(
-            url=url,
-            final_url=url,
-            title=result.title or " ".join(strip_invisible(clean(file.path.name))[0].split()),
-            content=result.content,
-            content_length=len(result.content),
-            original_length=max(result.original_length or 0, len(result.content)),
-            truncated=result.truncated,
-            published=result.published,
-            modified=result.modified or changed.date().isoformat(),
-            author=result.author,
-            language=result.language,
-            reader=FILES_READER,
-            warnings=result.warnings,
-        )
+        title = result.title or " ".join(strip_invisible(clean(file.path.name))[0].split())
+        known = {"title": title, "modified": result.modified or changed.date().isoformat()}
+        return page_of(result.model_copy(update=known), url, FILES_READER)
 
     async def aclose(self) -> None:
         """Release its threads."""

@@ -33,7 +33,7 @@ from groundwire.errors import (
 from groundwire.models import Attempt, AttemptFinished, AttemptStarted, Freshness, Observer, Outcome, Page, ReadResult
 from groundwire.providers import ReadProvider
 from groundwire.providers.base import RevalidatingReader
-from groundwire.reading.extracted import cleaned_result
+from groundwire.reading.extracted import cleaned_result, page_of
 from groundwire.reading.sites.reader import SiteReader, SiteReaders
 from groundwire.safety.guard import Guard
 from groundwire.safety.tenancy import Owner
@@ -354,26 +354,9 @@ class Readers:
         url = reading.call.url
         if result.unchanged and reading.known is not None:
             return reading.known.model_copy(update={"freshness": result.freshness})
-        final = result.final_url or url.text
-        if not self._policy.permits(final):
+        if not self._policy.permits(result.final_url or url.text):
             raise BlockedDomain("The page redirects to a domain that the settings do not allow.")
-        return Page(
-            url=url.text,
-            final_url=final,
-            title=result.title,
-            content=result.content,
-            content_length=len(result.content),
-            original_length=max(result.original_length or 0, len(result.content)),
-            truncated=result.truncated,
-            published=result.published,
-            modified=result.modified,
-            author=result.author,
-            language=result.language,
-            content_type=result.content_type,
-            reader=reader.name,
-            warnings=(*result.warnings, *reading.notes),
-            freshness=result.freshness,
-        )
+        return page_of(result, url.text, reader.name, reading.notes)
 
     def _notify(self, event: AttemptStarted | AttemptFinished) -> None:
         if self._attempt_listener is not None:

@@ -15,18 +15,18 @@ from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, ClassVar, Self
+from typing import Self
 
 from pydantic import Field
 
 from groundwire._version import install_extra
 from groundwire.deadline import Deadline
 from groundwire.errors import NotConfigured
-from groundwire.providers.base import Options, ProviderContext
+from groundwire.providers.base import ProviderContext
 from groundwire.reading.browser.launch import FLAGS, HINT, NOWHERE, find_chromium
 from groundwire.reading.browser.render import BrowserGone, Rendered, Unreachable
 from groundwire.reading.browser.vetting_proxy import VettingProxy
-from groundwire.reading.browser.visit import RenderingReader
+from groundwire.reading.browser.visit import RenderingOptions, RenderingReader
 from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
 from groundwire.safety.urls import WebUrl
 
@@ -36,43 +36,31 @@ _CODE = re.compile(r"net::(ERR_[A-Z_0-9]+)")
 _VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "PLAYWRIGHT_BROWSERS_PATH")
 
 
-class Crawl4AIOptions(Options):
+class Crawl4AIOptions(RenderingOptions):
     """`[providers.crawl4ai]`."""
 
     python: str = ""
     """The interpreter of an environment with crawl4ai installed; by default the current one."""
-    executable: str = ""
-    """The path of a Chromium or headless shell; by default the first one found on this machine."""
-    settle: float = Field(default=6.0, gt=0, le=120)
-    """Maximum seconds to wait for a page's scripts after the page has loaded."""
     pages_at_once: int = Field(default=2, ge=1, le=64)
     """Maximum pages rendered at once, each by a process with its own browser; further ones wait."""
-    max_bytes: int = Field(default=50_000_000, ge=100_000, le=1_000_000_000)
-    """Maximum bytes that a page with all its resources may load, on the wire."""
 
 
 class Crawl4AIReadProvider(RenderingReader):
     """Reads pages rendered by Crawl4AI.
 
     Args:
+        context: See `RenderingReader`.
+        options: The reader's own settings.
         python: The interpreter that has Crawl4AI.
         executable: The browser's program; Playwright's own if None.
-        options: The reader's own settings.
-        surroundings: See `RenderingReader`.
     """
 
-    usual_timeout: ClassVar[float] = 30.0
     Options = Crawl4AIOptions
 
     def __init__(
-        self, python: Path, executable: Path | None, *, options: Crawl4AIOptions | None = None, **surroundings: Any
+        self, context: ProviderContext, options: Crawl4AIOptions, python: Path, executable: Path | None
     ) -> None:
-        options = options or Crawl4AIOptions()
-        super().__init__(
-            pages_at_once=options.pages_at_once,
-            max_bytes=options.max_bytes,
-            **{"name": "crawl4ai", **surroundings},
-        )
+        super().__init__(context, options)
         self._settle = options.settle
         self._home = TemporaryDirectory(prefix="groundwire-crawl4ai-")
         home = self._home.name
@@ -101,7 +89,7 @@ class Crawl4AIReadProvider(RenderingReader):
         executable = cls.program(context, "executable", options.executable) or find_chromium()
         if executable is None and python is None:
             raise NotConfigured(context.name, f"there is no Chromium on this machine; {HINT}")
-        return cls(python or Path(sys.executable), executable, options=options, **cls.surroundings(context))
+        return cls(context, options, python or Path(sys.executable), executable)
 
     async def aclose(self) -> None:
         """End the processes and all connections of their pages; running reads fail."""

@@ -117,19 +117,14 @@ def parse_head(data: bytes) -> BrowserRequest:
 
 def _split(authority: str, default_port: int | None) -> tuple[str, int]:
     """Split an authority into host and port."""
-    if authority.startswith("["):
-        host, bracket, tail = authority[1:].partition("]")
-        if not bracket or ":" not in host or (tail and not tail.startswith(":")):
-            raise NotUnderstood("not an authority")
-        digits = tail[1:]
-    else:
-        host, _, digits = authority.partition(":")
-        tail = authority[len(host) :]
-    if not tail and default_port is not None:
-        return host, default_port
-    if not digits.isascii() or not digits.isdecimal() or len(digits) > 5 or not 0 < int(digits) < 65_536 or not host:
+    try:
+        parts = urlsplit(f"//{authority}")
+        host, port = parts.hostname, default_port if parts.port is None else parts.port
+    except ValueError as error:
+        raise NotUnderstood("not an authority") from error
+    if not host or not port:
         raise NotUnderstood("not an authority")
-    return host, int(digits)
+    return host, port
 
 
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]

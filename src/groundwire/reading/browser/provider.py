@@ -8,24 +8,24 @@ import sys
 import time
 from importlib import import_module
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Literal, Self
 
 from pydantic import Field
 
 from groundwire._version import install_extra
-from groundwire.cassette import Answer, CallFailed, Cassette
+from groundwire.cassette import Answer, CallFailed
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     NotConfigured,
     PageUnavailable,
     ProviderUnavailable,
 )
-from groundwire.providers.base import Options, ProviderContext
+from groundwire.providers.base import ProviderContext
 from groundwire.reading.browser.chromium import Chromium, NoBrowser
 from groundwire.reading.browser.launch import HINT, NOWHERE, find_chromium, has_playwright
 from groundwire.reading.browser.render import BrowserGone, Rendered, render
 from groundwire.reading.browser.vetting_proxy import VettingProxy
-from groundwire.reading.browser.visit import RenderingReader
+from groundwire.reading.browser.visit import RenderingOptions, RenderingReader
 from groundwire.safety.urls import WebUrl
 
 __all__ = ["BrowserOptions", "BrowserReadProvider"]
@@ -33,51 +33,30 @@ __all__ = ["BrowserOptions", "BrowserReadProvider"]
 _PLAYWRIGHT = "playwright.async_api"
 
 
-class BrowserOptions(Options):
+class BrowserOptions(RenderingOptions):
     """`[providers.browser]`."""
 
-    executable: str = ""
-    """The path of a Chromium, Chrome or headless shell; by default the first one found on this machine."""
     sandbox: Literal["auto", "on", "off"] = "auto"
     """Whether the operating system sandboxes the browser's processes; `auto` does except for root."""
     user_agent: str = Field(default="", max_length=500, pattern=r"^[\x20-\x7e]*$")
     """The User-Agent header; empty for the browser's own."""
-    settle: float = Field(default=6.0, gt=0, le=120)
-    """Maximum seconds to wait for a page's scripts after the page has started to load."""
-    pages_at_once: int = Field(default=4, ge=1, le=64)
-    """Maximum pages rendered at once; further ones wait."""
-    max_bytes: int = Field(default=50_000_000, ge=100_000, le=1_000_000_000)
-    """Maximum bytes that a page with all its resources may load, on the wire."""
 
 
 class BrowserReadProvider(RenderingReader):
     """Reads pages as rendered by a browser, including the output of their scripts.
 
     Args:
-        executable: The browser's program.
+        context: See `RenderingReader`.
         options: The reader's own settings.
-        cassette: Records rendered pages, or replays them.
-        surroundings: See `RenderingReader`.
+        executable: The browser's program.
     """
 
-    usual_timeout: ClassVar[float] = 20.0
     Options = BrowserOptions
 
-    def __init__(
-        self,
-        executable: Path,
-        *,
-        options: BrowserOptions | None = None,
-        cassette: Cassette | None = None,
-        **surroundings: Any,
-    ) -> None:
-        self._options = options = options or BrowserOptions()
-        super().__init__(
-            pages_at_once=options.pages_at_once,
-            max_bytes=options.max_bytes,
-            **{"name": "browser", **surroundings},
-        )
-        self._cassette = cassette
+    def __init__(self, context: ProviderContext, options: BrowserOptions, executable: Path) -> None:
+        super().__init__(context, options)
+        self._options = options
+        self._cassette = self._transport.cassette
         self._chromium = Chromium(executable, sandbox=_has_sandbox(options.sandbox))
 
     @classmethod
@@ -95,7 +74,7 @@ class BrowserReadProvider(RenderingReader):
         executable = cls.program(context, "executable", options.executable) or find_chromium()
         if executable is None and not replaying:
             raise NotConfigured(context.name, f"there is no Chromium on this machine; {HINT}")
-        return cls(executable or Path(), options=options, cassette=cassette, **cls.surroundings(context))
+        return cls(context, options, executable or Path())
 
     async def start(self) -> None:
         """Start the browser now instead of with the first page.

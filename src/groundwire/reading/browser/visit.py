@@ -8,12 +8,12 @@ from __future__ import annotations
 import asyncio
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import Final
 
 from multidict import CIMultiDict
+from pydantic import Field
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -29,7 +29,7 @@ from groundwire.errors import (
     ProviderUnavailable,
 )
 from groundwire.models import ReadResult
-from groundwire.providers.base import Capabilities, ProviderContext
+from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.providers.query_mapping import page_failure
 from groundwire.reading.block_pages.classify import known_wall
 from groundwire.reading.browser.pinned_connect import Dialler
@@ -37,71 +37,51 @@ from groundwire.reading.browser.render import BrowserGone, Rendered, Unreachable
 from groundwire.reading.browser.vetting_proxy import VettingProxy
 from groundwire.reading.extracted import read_result
 from groundwire.reading.workers.pool import Conversion
-from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl, url_or_none
 from groundwire.settings.user_folders import expand_user
-from groundwire.transport import FetchPolicy
 
-__all__ = ["RenderingReader"]
+__all__ = ["RenderingOptions", "RenderingReader"]
 
+_TIMEOUT: Final = 30.0  # seconds, without a deadline
 _TRIES: Final = 2  # a browser that dies is replaced once within a call
 _REDIRECTED: Final = "The page redirects to an address that is not allowed: only public http and https addresses are."
+
+
+class RenderingOptions(Options):
+    """The settings of all browsers."""
+
+    executable: str = ""
+    """The path of a Chromium, Chrome or headless shell; by default the first one found on this machine."""
+    settle: float = Field(default=6.0, gt=0, le=120)
+    """Maximum seconds to wait for a page's scripts."""
+    pages_at_once: int = Field(default=4, ge=1, le=64)
+    """Maximum pages rendered at once; further ones wait."""
+    max_bytes: int = Field(default=50_000_000, ge=100_000, le=1_000_000_000)
+    """Maximum bytes that a page with all its resources may load, on the wire."""
 
 
 class RenderingReader(ABC):
     """A reader that shows pages in a browser; a subclass starts the browser, and renders in `render`.
 
     Args:
-        guard: Checks every URL that a page requests.
-        name: Its name.
-        pages_at_once: Maximum pages rendered at once; further ones wait.
-        max_bytes: Maximum bytes that a page with all its resources may load, on the wire.
-        upstream: A forward proxy's URL for all connections, or empty for none.
-        max_length: Maximum characters of a page's markup.
-        gate: Returns the fetch policy, which decides whether and when a site may be visited.
-        conversion: Converts the HTML to Markdown; by default a new one.
+        context: The settings and the other parts of a `Web`.
+        options: Its own settings.
     """
 
     capabilities: Capabilities = Capabilities(read=True, guarded=True, renders=True)
-    usual_timeout: ClassVar[float]
-    """Seconds for a page without a deadline."""
 
-    def __init__(
-        self,
-        guard: Guard,
-        *,
-        name: str,
-        pages_at_once: int = 4,
-        max_bytes: int = 50_000_000,
-        upstream: str = "",
-        max_length: int = 10_000_000,
-        gate: Callable[[], FetchPolicy | None] = lambda: None,
-        conversion: Conversion | None = None,
-    ) -> None:
-        self.name = name
-        self.guard = guard
-        self.upstream = upstream
-        self.max_length = max_length
-        self._slots = asyncio.Semaphore(pages_at_once)
-        self._max_bytes = max_bytes
-        self.proxies: set[VettingProxy] = set()
-        """Those of the pages that are being rendered."""
+    def __init__(self, context: ProviderContext, options: RenderingOptions) -> None:
+        self.name: str = context.name
+        self.max_length: int = context.settings.read.max_bytes
+        """Maximum characters of a page's markup."""
         self.closed: bool = False
-        self._gate = gate
-        self._conversion = conversion or Conversion()
-
-    @staticmethod
-    def surroundings(context: ProviderContext) -> dict[str, Any]:
-        """Return the arguments of a reader that follow from the settings and the other parts of a `Web`."""
-        settings = context.settings.read
-        return {
-            "guard": context.transports.pages.guard,
-            "name": context.name,
-            "upstream": context.settings.network.proxy,
-            "max_length": settings.max_bytes,
-            "gate": lambda: context.transports.pages.gate,
-            "conversion": Conversion.of(settings, context.workers),
-        }
+        self._transport = context.transports.pages
+        self._guard = self._transport.guard
+        self._upstream = context.settings.network.proxy
+        self._slots = asyncio.Semaphore(options.pages_at_once)
+        self._max_bytes = options.max_bytes
+        self._proxies: set[VettingProxy] = set()
+        self._conversion = Conversion.of(context.settings.read, context.workers)
 
     @staticmethod
     def program(context: ProviderContext, option: str, path: str) -> Path | None:
@@ -138,23 +118,23 @@ class RenderingReader(ABC):
             raise ProviderUnavailable(self.name, str(failure), fix=failure.fix) from failure
 
     async def _render_behind_proxy(self, target: WebUrl, deadline: Deadline) -> Rendered:
-        dialler = Dialler(self.guard, target, self.upstream)
+        dialler = Dialler(self._guard, target, self._upstream)
         async with VettingProxy(dialler, max_bytes=self._max_bytes) as proxy:
-            self.proxies.add(proxy)
+            self._proxies.add(proxy)
             try:
                 rendered = await self.render(target, proxy, deadline)
             except Unreachable as error:
                 self.check_open()
                 raise _why_not(target, str(error), proxy) from error
             finally:
-                self.proxies.discard(proxy)
+                self._proxies.discard(proxy)
             self._judge_landing(target, rendered.url, proxy)
             return _with_remarks(rendered, proxy)
 
     def _judge_landing(self, target: WebUrl, final: str, proxy: VettingProxy) -> None:
         """Raise an error for a page that ended at a forbidden URL, or nowhere."""
         try:
-            landed = self.guard.admit(final)
+            landed = self._guard.admit(final)
         except (BlockedAddress, InvalidRequest) as error:
             raise _why_not(target, "ERR_FAILED", proxy, refused=True) from error
         place = _authority(landed)
@@ -163,8 +143,8 @@ class RenderingReader(ABC):
 
     async def read_url(self, url: str, *, deadline: Deadline | None = None) -> ReadResult:
         """Read a page; see `ReadProvider.read_url`."""
-        deadline = deadline or Deadline.after(self.usual_timeout)
-        target = self.guard.admit(url)
+        deadline = deadline or Deadline.after(_TIMEOUT)
+        target = self._guard.admit(url)
         try:
             with deadline.timeout():
                 rendered = await self._visit(target, deadline)
@@ -196,7 +176,7 @@ class RenderingReader(ABC):
     def end_pages(self) -> None:
         """End all connections of its pages; running reads fail, and no others begin."""
         self.closed = True
-        for proxy in self.proxies:
+        for proxy in self._proxies:
             proxy.close()
 
     async def aclose(self) -> None:
@@ -213,7 +193,7 @@ class RenderingReader(ABC):
 
         Requests of the page's own scripts and frames are not paced: they are part of one visit, as a person's are.
         """
-        gate = self._gate()
+        gate = self._transport.gate
         if gate is None:
             return await self.show(target, deadline)
         async with gate.visit(target, deadline) as visit:
