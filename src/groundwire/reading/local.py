@@ -31,7 +31,7 @@ from groundwire.providers.base import Capabilities, Options, ProviderContext
 from groundwire.reading.documents.document import FILES
 from groundwire.reading.encoding.content_type import media_type
 from groundwire.reading.extracted import Unreadable, Why, read_result
-from groundwire.reading.refresh import Refreshes
+from groundwire.reading.refresh import read_refresh, refresh_target
 from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.urls import parse_url
 from groundwire.transport import Head, Response, Transport
@@ -170,7 +170,6 @@ class LocalReadProvider:
         """Read a page, or find that it is unchanged; see `RevalidatingReader.read_url`."""
         deadline = deadline or Deadline.after(_TIMEOUT)
         conditions = {known.url: known.conditions} if known is not None and known.conditions else {}
-        refreshes = Refreshes()
         reply = await self._transport.fetch(
             url,
             deadline=deadline,
@@ -178,7 +177,7 @@ class LocalReadProvider:
             conditions=conditions,
             cap=self._max_bytes,
             inspect=partial(self._inspect, is_conditional=bool(conditions)),
-            leads_to=refreshes.target,
+            leads_to=refresh_target,
         )
         validators = freshness(reply.url, reply.headers)
         if reply.status == _NOT_MODIFIED:
@@ -190,7 +189,7 @@ class LocalReadProvider:
             reply.body, reply.content_type, reply.url, headers=reply.headers, deadline=deadline
         )
         result = checked_result(url, converted, reply)
-        if (onwards := refreshes.last) is not None:
+        if (onwards := read_refresh(reply)) is not None:
             moves = f"the page leads on to {onwards.url} after {onwards.seconds:g} seconds"
             result = result.model_copy(update={"warnings": (*result.warnings, moves)})
         return result.model_copy(update={"freshness": validators})

@@ -24,7 +24,7 @@ from groundwire.errors import (
 )
 from groundwire.models import SiteUrl
 from groundwire.reading.local import refuse_unreadable
-from groundwire.reading.refresh import Refreshes
+from groundwire.reading.refresh import refresh_target
 from groundwire.reading.site_links import SiteLinks, read_site_links
 from groundwire.routing.calls import PageCall
 from groundwire.routing.politeness import Politeness
@@ -113,7 +113,7 @@ class LinkReader:
         settings = self.flow.settings.read
         reply = await self.transport.fetch(
             url.text, deadline=deadline, headers={"Accept": _ACCEPT}, cap=settings.max_bytes, cut=True,
-            inspect=refuse_unreadable, leads_to=Refreshes().target,
+            inspect=refuse_unreadable, leads_to=refresh_target,
         )  # fmt: skip
         final = parse_url(reply.url)
         if not self.flow.policy.permits(final.text):
