@@ -38,8 +38,6 @@ def test_json_is_laid_out_and_says_the_same(value: object) -> None:
         ("json", "[" * 100_000, "```json\n" + "[" * 100_000 + "\n```", ""),
         ("text", "a  \r\n\r\n\r\n\r\n\r\nb\x00\n", "a  \n\n\n\n\nb", ""),
         ("markdown", "intro\n\n# The library #\n\ntext \n", "intro\n\n# The library #\n\ntext", "The library"),
-        ("html", "<title>Library</title><p>Open daily.</p>", "Open daily.", "Library"),
-        ("binary", "anything", "", ""),
     ],
 )
 def test_each_kind_has_its_markdown(kind: KindName, text: str, content: str, title: str) -> None:

@@ -263,7 +263,7 @@ FULL = Look(ready="complete", nodes=50, text=800)
     ("look", "seconds"),
     [
         (FULL, 0.4),
-        (Look(ready="complete", nodes=50, text=800, timers=False), 0.1),
+        (Look(ready="complete", nodes=50, text=800, timers=0), 0.1),
         (Look(ready="complete", nodes=50, text=800, loading=True), 1.5),
         (Look(ready="complete", nodes=5, text=10), 1.5),
         (Look(ready="interactive", nodes=50, text=800), 0.4),

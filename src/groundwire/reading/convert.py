@@ -140,18 +140,14 @@ def convert_in_worker(request: dict[str, Any], body: bytes) -> tuple[dict[str, A
 
 
 def to_markdown(kind: KindName, text: str, url: str, *, language: str = "") -> Extracted:
-    """Convert a text of any kind to Markdown.
+    """Convert a text that is no HTML to Markdown.
 
     Args:
-        kind: The kind of text; see `media_type`. A binary has none and gives an empty result.
+        kind: The kind of text; see `media_type`.
         text: The decoded text.
         url: Its URL, for relative links.
         language: The language of a code block for source code.
     """
-    if kind == "html":
-        return extract(text, url)
-    if kind == "binary" or kind in FILES:
-        return Extracted()
     most = _MAX_WIDE if len(text) > _MAX_WIDE and _WIDE.search(text) is not None else _MAX_PLAIN
     cut, text = len(text) > most, text[:most]
     if (listed := _structured(kind, text, url)) is not None:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, ValidationError
 
 __all__ = ["GOES_ON", "MAX_ROUNDS", "MORE", "PENDING", "PROBE", "WATCH", "Look", "Settling"]
 
@@ -133,12 +135,13 @@ PROBE: Final = """() => {
 """The script that polls a page; its result only decides how long to wait."""
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
+class Look(BaseModel):
     """The state of a page when polled."""
 
-    ready: str = "loading"
-    """`loading`, `interactive` or `complete`."""
+    model_config = ConfigDict(frozen=True)
+
+    ready: Literal["loading", "interactive", "complete"] = "loading"
+    """How far its document is loaded."""
     nodes: int = 0
     """The number of its elements."""
     text: int = 0
@@ -147,26 +150,18 @@ class Look:
     """Whether it shows a loading indicator."""
     scripts: bool = True
     """Whether it has scripts."""
-    timers: bool = True
-    """Whether any of its timers fire soon."""
-    requests: bool = False
-    """Whether its scripts wait for responses to requests that are not kept open on purpose."""
+    timers: int = 1
+    """How many of its timers fire soon."""
+    requests: int = 0
+    """How many requests its scripts wait for, without those that are kept open on purpose."""
 
     @classmethod
     def of(cls, report: Any) -> Look:
         """Return a page's report, validated: a page may have replaced the reporting function."""
-        if not isinstance(report, dict):
+        try:
+            return cls.model_validate(report)
+        except ValidationError:
             return cls()
-        ready, nodes, text = report.get("ready"), report.get("nodes"), report.get("text")
-        return cls(
-            ready=ready if ready in {"loading", "interactive", "complete"} else "loading",
-            nodes=int(nodes) if isinstance(nodes, (int, float)) and nodes == nodes and abs(nodes) < 1e9 else 0,
-            text=int(text) if isinstance(text, (int, float)) and text == text and abs(text) < 1e12 else 0,
-            loading=report.get("loading") is True,
-            scripts=report.get("scripts") is not False,
-            timers=report.get("timers") != 0,
-            requests=report.get("requests", 0) != 0,
-        )
 
 
 @dataclass(slots=True)

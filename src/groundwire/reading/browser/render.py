@@ -117,7 +117,6 @@ class _Watch:
         self.navigations = 0
         self.busy = False
         self._page = page
-        self._closing: set[asyncio.Future[None]] = set()
         context.on("page", self._popup)
         page.on("request", self._began)
         page.on("requestfinished", self._ended)
@@ -147,18 +146,12 @@ class _Watch:
         except Error:  # of a page that does not exist yet
             return False
 
-    def _popup(self, page: Page) -> None:
+    async def _popup(self, page: Page) -> None:
+        from playwright.async_api import Error
+
         if page is not self._page:
-            task = asyncio.ensure_future(_close(page))
-            self._closing.add(task)
-            task.add_done_callback(self._closing.discard)
-
-
-async def _close(page: Page) -> None:
-    from playwright.async_api import Error
-
-    with suppress(Error):
-        await page.close()
+            with suppress(Error):
+                await page.close()
 
 
 async def render(
