@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import replace
-from datetime import date
 from functools import partial
-from typing import NamedTuple, Self
+from typing import Self
 from urllib.parse import unquote, urlsplit
 
 from groundwire.deadline import Deadline
@@ -28,20 +27,13 @@ from groundwire.transport import Response
 
 __all__ = ["WaybackReadProvider"]
 
-_COPY = re.compile(r"https?://web\.archive\.org/web/(\d{4})(\d\d)(\d\d)(\d{6})[a-z_]{0,3}/(https?://\S{1,2000})")
+_COPY = re.compile(
+    r"https?://web\.archive\.org/web/(?P<time>\d{4}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{6})[a-z_]{0,3}/"
+    r"(?P<url>https?://\S{1,2000})",
+    re.ASCII,
+)
 _TIMEOUT = 20.0  # seconds
 _COOLDOWN = 60.0  # seconds without a request after it refused one, unless it says how many
-
-
-class _Copy(NamedTuple):
-    """A copy of a page."""
-
-    stamp: str
-    """When it was made, in 14 digits."""
-    url: str
-    """The address under which it was recorded."""
-    day: date
-    """The day on which it was made."""
 
 
 class WaybackReadProvider(ApiProvider):
@@ -78,7 +70,8 @@ class WaybackReadProvider(ApiProvider):
         look_up = Mapped(page, path="/wayback/available", address={"host": ""})
         try:
             copy = await self.ask(look_up, partial(self._last_copy, url=url), deadline=limited)
-            load = Mapped({}, path=f"/web/{copy.stamp}id_/{copy.url}", address={"host": "web."})
+            time_made, recorded = copy["time"], copy["url"]
+            load = Mapped({}, path=f"/web/{time_made}id_/{recorded}", address={"host": "web."})
             reply = await self.ask(load, self._recorded, deadline=limited)
         except RateLimited as error:
             self._resting_until = time.monotonic() + (error.retry_after or _COOLDOWN)
@@ -89,21 +82,19 @@ class WaybackReadProvider(ApiProvider):
             reply.body, reply.content_type, url, headers=reply.headers, deadline=limited
         )
         result = checked_result(url, converted, reply)
-        warning = f"the Wayback Machine's copy of {copy.day}: https://web.archive.org/web/{copy.stamp}/{copy.url}"
+        day = f"{time_made[:4]}-{time_made[4:6]}-{time_made[6:8]}"
+        warning = f"the Wayback Machine's copy of {day}: https://web.archive.org/web/{time_made}/{recorded}"
         return result.model_copy(update={"warnings": (warning, *result.warnings)})
 
-    def _last_copy(self, reply: Response, url: str) -> _Copy:
+    def _last_copy(self, reply: Response, url: str) -> re.Match[str]:
         data = self.answer(reply)
         if not isinstance(data.get("archived_snapshots"), dict):
             raise UnexpectedResponse(self.name, "answered with JSON that has no copies", status=reply.status)
         closest = value_at(data, "archived_snapshots.closest")
         match = _COPY.fullmatch(text_or_empty(value_at(closest, "url")))
-        if match is None or text_or_empty(value_at(closest, "status")) != "200" or _page(match[5]) != _page(url):
+        if match is None or text_or_empty(value_at(closest, "status")) != "200" or _page(match["url"]) != _page(url):
             raise PageNotFound(url, "The Wayback Machine has no copy of this page.")
-        try:
-            return _Copy(match[1] + match[2] + match[3] + match[4], match[5], date(*map(int, match.groups()[:3])))
-        except ValueError as error:
-            raise UnexpectedResponse(self.name, "answered with a wrong day", status=reply.status) from error
+        return match
 
     def _recorded(self, reply: Response) -> Response:
         raise_for_error(reply, self.name)

@@ -64,7 +64,7 @@ class Crawl4AIReadProvider(RenderingReader):
         self._settle = options.settle
         self._home = TemporaryDirectory(prefix="groundwire-crawl4ai-")
         home = self._home.name
-        settings = {"executable": str(executable or ""), "home": home, "flags": FLAGS, "nowhere": NOWHERE}
+        settings = {"executable": str(executable or ""), "flags": FLAGS, "nowhere": NOWHERE}
         own = {"CRAWL4_AI_BASE_DIRECTORY": home, "CRAWL4AI_NO_CLOUD_NOTICE": "1", "HOME": home, "TMPDIR": home}
         self._processes = Workers(
             options.pages_at_once,

@@ -12,7 +12,6 @@ import json
 import os
 import struct
 import sys
-from pathlib import Path
 from typing import Any, BinaryIO
 
 __all__ = ["main"]
@@ -39,25 +38,20 @@ def main() -> None:
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # a library's output must not mix with the responses
     if settings["executable"]:
-        _link(Path(settings["executable"]), Path(settings["home"]) / "browsers")
+        _start_with(settings["executable"])
     asyncio.run(_serve(settings, sys.stdin.buffer, answers))
 
 
-def _link(program: Path, folder: Path) -> None:
-    """Link a browser to where this interpreter's Playwright looks for its own: Crawl4AI has no option for a path."""
-    import playwright
+def _start_with(program: str) -> None:
+    """Let Playwright start this browser instead of its own: Crawl4AI has no option for a path."""
+    from playwright.async_api import Browser, BrowserType
 
-    listed = json.loads((Path(playwright.__file__).parent / "driver/package/browsers.json").read_text("utf-8"))
-    revisions = {row["name"]: row["revision"] for row in listed["browsers"]}
-    for name, inside, binary in (
-        ("chromium-headless-shell", "chrome-headless-shell-linux64", "chrome-headless-shell"),
-        ("chromium", "chrome-linux64", "chrome"),
-    ):
-        place = folder / f"{name.replace('-', '_')}-{revisions[name]}" / inside
-        place.mkdir(parents=True, exist_ok=True)
-        (place / binary).unlink(missing_ok=True)
-        (place / binary).symlink_to(program)
-    os.environ["PLAYWRIGHT_BROWSERS_PATH"] = str(folder)
+    launch = BrowserType.launch
+
+    async def launch_program(browsers: BrowserType, **options: Any) -> Browser:
+        return await launch(browsers, **options | {"executable_path": program})
+
+    BrowserType.launch = launch_program  # type: ignore[assignment,method-assign]
 
 
 async def _serve(settings: dict[str, Any], requests: BinaryIO, answers: BinaryIO) -> None:
