@@ -256,6 +256,16 @@ def test_a_browser_is_found_on_the_path(tmp_path: Path) -> None:
     assert find_chromium(variables) == program
 
 
+def test_playwrights_latest_browser_is_found_a_shell_first(tmp_path: Path) -> None:
+    shells = [f"chromium_headless_shell-{revision}/linux/headless_shell" for revision in (1200, 1250)]
+    for name in ("chromium-1300/linux/chrome", *shells, "chromium_headless_shell-1250/linux/readme"):
+        program = tmp_path / name
+        program.parent.mkdir(parents=True, exist_ok=True)
+        program.touch(0o700)
+    found = find_chromium({"PATH": "", "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path)})
+    assert found == tmp_path / shells[1]
+
+
 FULL = Look(ready="complete", nodes=50, text=800)
 
 

@@ -6,11 +6,10 @@ Source: Chromium's list of switches (https://peter.sh/experiments/chromium-comma
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
@@ -47,40 +46,24 @@ def find_chromium(environment: Mapping[str, str] | None = None) -> Path | None:
     """Return a Chromium of this machine, or None.
 
     A headless shell is preferred: it starts faster than a full browser and contacts no update servers. The order is: a
-    shell on the PATH, Playwright's own shell, a full browser on the PATH, Playwright's own.
+    shell on the PATH, what `playwright install` has brought (a shell first, the latest first), a browser on the PATH.
 
     Args:
         environment: The variables; PATH and PLAYWRIGHT_BROWSERS_PATH are used. By default those of this process.
     """
     variables = os.environ if environment is None else environment
     path = variables.get("PATH", "")
+    folder = variables.get("PLAYWRIGHT_BROWSERS_PATH") or _FOLDERS.get(sys.platform, "~/.cache/ms-playwright")
+    installed = sorted(expand_user(folder).glob("chromium*/**/*"), reverse=True)
     for program in (
         *(shutil.which(name, path=path) for name in _SHELLS),
-        *_of_playwright("chromium-headless-shell", variables),
+        *(file for file in installed if file.stem in _NAMES and file.is_file() and os.access(file, os.X_OK)),
         *(shutil.which(name, path=path) for name in _BROWSERS),
-        *_of_playwright("chromium", variables),
         *(name for name in _APPLICATIONS if sys.platform == "darwin" and Path(name).exists()),
     ):
         if program is not None:
             return Path(program)
     return None
-
-
-def _of_playwright(browser: str, variables: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the browser of `playwright install`, in the revision that its installed version drives."""
-    spec = find_spec("playwright")
-    if spec is None or spec.origin is None:
-        return
-    try:
-        listed = json.loads((Path(spec.origin).parent / "driver/package/browsers.json").read_text("utf-8"))
-        revision = next(row["revision"] for row in listed["browsers"] if row["name"] == browser)
-    except (OSError, ValueError, KeyError, StopIteration):
-        return
-    folder = variables.get("PLAYWRIGHT_BROWSERS_PATH") or _FOLDERS.get(sys.platform, "~/.cache/ms-playwright")
-    root = expand_user(folder) / f"{browser.replace('-', '_')}-{revision}"
-    for path in sorted(root.glob("**/*")):
-        if path.name in _NAMES and path.is_file() and os.access(path, os.X_OK):
-            yield path
 
 
 NOWHERE: Final = "http://127.0.0.1:9"
