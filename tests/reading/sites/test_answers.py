@@ -164,7 +164,7 @@ class TestParts:
     def test_what_others_wrote_is_escaped_in_our_frame(self) -> None:
         assert shown(heading(1, "a <b> `c` *d*\n# e")) == "# a \\<b> \\`c\\` \\*d\\* # e"
         assert shown(say("a", "", "[x](javascript:y)")) == "a \u00b7 [x\\](javascript:y)"
-        assert shown(facts([("Name", "x"), ("None", ""), ("Home", "https://site.test/(a)")])) == (
+        assert shown(facts(("Name", "x"), ("None", ""), ("Home", "https://site.test/(a)"))) == (
             "- Name: x\n- Home: <https://site.test/(a)>"
         )
 

@@ -62,7 +62,7 @@ def item(page: PageAddress) -> Steps:
     options = rows_or_none(story, "options")
     parts = [
         heading(1, what),
-        facts((("Link", text(story, "url")), ("Story", _story(page, story)))),
+        facts(("Link", text(story, "url")), ("Story", _story(page, story))),
         say(
             f"{text(story, 'points')} points" if text(story, "points") else "",
             f"by {author}",
@@ -140,7 +140,7 @@ def post(page: PageAddress) -> Steps:
             f"{text(submission, 'num_comments')} comments",
             text(submission, "link_flair_text"),
         ),
-        facts((("Link", link),)),
+        facts(("Link", link)),
         _body(submission, "selftext", 1),
         *_attached(submission),
     ]
@@ -160,9 +160,9 @@ def post(page: PageAddress) -> Steps:
 def _attached(submission: dict[str, Any]) -> Iterator[SitePart]:
     """Yield what a post has besides its text: captions of pictures, the options of a poll, the post that it repeats."""
     captions = (text(picture, "caption") for picture in rows_or_none(submission, "gallery_data.items"))
-    yield facts((f"Picture {number}", caption) for number, caption in enumerate(captions, 1))
+    yield facts(*((f"Picture {number}", caption) for number, caption in enumerate(captions, 1)))
     options = rows_or_none(submission, "poll_data.options")
-    yield facts((text(row, "text"), f"{text(row, 'vote_count') or 'unknown'} votes") for row in options)
+    yield facts(*((text(row, "text"), f"{text(row, 'vote_count') or 'unknown'} votes") for row in options))
     for original in rows_or_none(submission, "crosspost_parent_list")[:1]:
         yield heading(2, f"Crosspost of: {text(original, 'title')}")
         yield say(text(original, "subreddit_name_prefixed"), f"by {text(original, 'author') or '[deleted]'}")

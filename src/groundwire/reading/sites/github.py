@@ -84,17 +84,15 @@ def repository(page: PageAddress) -> Steps:
             heading(1, title),
             say(text(repo, "description")),
             facts(
-                (
-                    ("Stars", text(repo, "stargazers_count")),
-                    ("Forks", text(repo, "forks_count")),
-                    ("Language", text(repo, "language")),
-                    ("License", license_id if license_id != "NOASSERTION" else text(repo, "license.name")),
-                    ("Topics", ", ".join(map(str, repo.get("topics") or ()))),
-                    ("Homepage", text(repo, "homepage")),
-                    ("Default branch", text(repo, "default_branch")),
-                    ("Last push", day(repo.get("pushed_at"))),
-                    ("Archived", "yes" if repo.get("archived") else ""),
-                )
+                ("Stars", text(repo, "stargazers_count")),
+                ("Forks", text(repo, "forks_count")),
+                ("Language", text(repo, "language")),
+                ("License", license_id if license_id != "NOASSERTION" else text(repo, "license.name")),
+                ("Topics", ", ".join(map(str, repo.get("topics") or ()))),
+                ("Homepage", text(repo, "homepage")),
+                ("Default branch", text(repo, "default_branch")),
+                ("Last push", day(repo.get("pushed_at"))),
+                ("Archived", "yes" if repo.get("archived") else ""),
             ),
             _rendered(readme or "", base=_home(page), below=1),
         ),
@@ -113,7 +111,7 @@ def directory(page: PageAddress) -> Steps:
     slash = {"dir": "/"}
     names = [(need(row, "name") + slash.get(text(row, "type"), ""), text(row, "html_url")) for row in rows(entries)]
     about = _rendered(readme or "", base=_home(page, page.quoted("ref") + path), below=1)
-    return SiteContent(title=title, parts=(heading(1, title), facts(names), about))
+    return SiteContent(title=title, parts=(heading(1, title), facts(*names), about))
 
 
 def listing(page: PageAddress) -> Steps:
@@ -349,7 +347,7 @@ def _release(page: PageAddress, row: Any, level: int) -> list[SitePart]:
         heading(level, _release_name(row)),
         say(f"{_name(page)}, tag {text(row, 'tag_name')}", day(row.get("published_at")), f"by {_who(row)}", kind),
         _body(row, level),
-        facts(files),
+        facts(*files),
     ]
 
 

@@ -66,16 +66,14 @@ def crate(page: PageAddress) -> Steps:
             heading(1, f"{name} {number}"),
             say(text(about, "description")),
             facts(
-                (
-                    ("Released", day(version.get("created_at"))),
-                    ("Yanked", "yes" if version.get("yanked") else ""),
-                    ("License", text(version, "license")),
-                    ("Rust", text(version, "rust_version")),
-                    ("Downloads", text(about, "downloads")),
-                    ("Homepage", text(about, "homepage")),
-                    ("Documentation", text(about, "documentation")),
-                    ("Repository", text(about, "repository")),
-                )
+                ("Released", day(version.get("created_at"))),
+                ("Yanked", "yes" if version.get("yanked") else ""),
+                ("License", text(version, "license")),
+                ("Rust", text(version, "rust_version")),
+                ("Downloads", text(about, "downloads")),
+                ("Homepage", text(about, "homepage")),
+                ("Documentation", text(about, "documentation")),
+                ("Repository", text(about, "repository")),
             ),
             html(readme or "", base=text(about, "repository"), below=1),
         ),
@@ -155,20 +153,18 @@ def package(page: PageAddress) -> Steps:
             heading(1, f"{name} {version}"),
             say(text(version_data, "description")),
             facts(
+                ("Released", day(released)),
+                ("Deprecated", text(version_data, "deprecated")),
                 (
-                    ("Released", day(released)),
-                    ("Deprecated", text(version_data, "deprecated")),
-                    (
-                        "License",
-                        text(version_data, "license")
-                        or text(version_data, "license.type")
-                        or text(version_data, "licenses.type"),
-                    ),
-                    ("Homepage", text(version_data, "homepage")),
-                    ("Repository", _repository(version_data)),
-                    ("Dependencies", _dependencies(version_data)),
-                    ("Node", text(version_data, "engines.node")),
-                )
+                    "License",
+                    text(version_data, "license")
+                    or text(version_data, "license.type")
+                    or text(version_data, "licenses.type"),
+                ),
+                ("Homepage", text(version_data, "homepage")),
+                ("Repository", _repository(version_data)),
+                ("Dependencies", _dependencies(version_data)),
+                ("Node", text(version_data, "engines.node")),
             ),
             markdown(readme, below=1),
         ),
@@ -230,17 +226,15 @@ def project(page: PageAddress) -> Steps:
             heading(1, f"{name} {number}"),
             say(text(info, "summary")),
             facts(
-                (
-                    ("Released", day(uploaded)),
-                    ("Yanked", (text(info, "yanked_reason") or "yes") if info.get("yanked") else ""),
-                    ("Requires Python", text(info, "requires_python")),
-                    ("License", text(info, "license_expression") or text(info, "license")[:100] or _license(info)),
-                    ("Author", text(info, "author") or text(info, "author_email")),
-                    ("Known vulnerabilities", ", ".join(text(row, "id") for row in data.get("vulnerabilities") or ())),
-                    ("Requires", ", ".join(map(str, requires[:100])) if isinstance(requires, list) else ""),
-                    *((str(label), str(link)) for label, link in (links.items() if isinstance(links, dict) else ())),
-                    ("Home page", text(info, "home_page")),
-                )
+                ("Released", day(uploaded)),
+                ("Yanked", (text(info, "yanked_reason") or "yes") if info.get("yanked") else ""),
+                ("Requires Python", text(info, "requires_python")),
+                ("License", text(info, "license_expression") or text(info, "license")[:100] or _license(info)),
+                ("Author", text(info, "author") or text(info, "author_email")),
+                ("Known vulnerabilities", ", ".join(text(row, "id") for row in data.get("vulnerabilities") or ())),
+                ("Requires", ", ".join(map(str, requires[:100])) if isinstance(requires, list) else ""),
+                *((str(label), str(link)) for label, link in (links.items() if isinstance(links, dict) else ())),
+                ("Home page", text(info, "home_page")),
             ),
             heading(2, "Description"),
             _description(info),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Final, Literal
 
@@ -89,7 +89,7 @@ def say(*words: str) -> SitePart:
     return SitePart("own", " \u00b7 ".join(_line(word) for word in words if word))
 
 
-def facts(pairs: Iterable[tuple[str, str]]) -> SitePart:
+def facts(*pairs: tuple[str, str]) -> SitePart:
     """Return names with their values as a list; those without a value are left out."""
     return SitePart("own", "\n".join(f"- {_line(name)}: {_value(value)}" for name, value in pairs if value))
 

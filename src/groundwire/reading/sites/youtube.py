@@ -56,9 +56,9 @@ def watch(page: PageAddress) -> Steps:
     parts = [
         heading(1, title),
         say(f"video by {author}", day(published), _time(details.get("lengthSeconds"))),
-        facts((("Views", text(details, "viewCount")),)),
+        facts(("Views", text(details, "viewCount"))),
         *_section("Description", plain(description)),
-        *_section("Chapters", facts((time, name) for time, name in chapters)),
+        *_section("Chapters", facts(*((time, name) for time, name in chapters))),
     ]
     track, language = _track(player)
     if track:
