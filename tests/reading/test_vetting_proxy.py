@@ -188,7 +188,7 @@ async def test_a_connection_that_comes_while_it_closes_is_ended(before: bool) ->
     gc.collect()  # what other tests left is not of this one
     loop, closed = asyncio.get_running_loop(), asyncio.Event()
     proxy = proxy_for()
-    await proxy.start()
+    await proxy.__aenter__()
     host, _, port = proxy.url.removeprefix("http://").partition(":")
 
     def close() -> None:

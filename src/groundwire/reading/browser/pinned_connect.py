@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import unquote, urlsplit
 
-from groundwire.errors import BlockedAddress, InvalidRequest
+from groundwire.errors import BlockedAddress
 from groundwire.safety.guard import Guard
 from groundwire.safety.hostnames import NOT_ALLOWED, canonical_host
 from groundwire.safety.urls import WebUrl
 from groundwire.transport.socks import socks_proxy
 
-__all__ = ["READ_METHODS", "REFUSALS", "BrowserRequest", "Dialler", "NotUnderstood", "Streams", "parse_head"]
+__all__ = ["READ_METHODS", "BrowserRequest", "Dialler", "NotUnderstood", "Streams", "parse_head"]
 
 
 _CONNECT: Final = re.compile(r"CONNECT ([^\s/?#@]+) HTTP/1\.[01]", re.ASCII)
@@ -130,8 +130,6 @@ def _split(authority: str, default_port: int | None) -> tuple[str, int]:
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 """Both ends of a connection, for reading and for writing."""
 
-REFUSALS: Final = (BlockedAddress, InvalidRequest)
-"""The reason in `Dialler.open` for forbidden destinations."""
 READ_METHODS: Final = frozenset({"GET", "HEAD", "CONNECT"})
 """The methods allowed for an exempt origin, and that of a tunnel."""
 _CONNECT_TIME: Final = 10.0  # seconds per address

@@ -15,9 +15,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from groundwire.errors import BlockedAddress, InvalidRequest
 from groundwire.reading.browser.pinned_connect import (
     READ_METHODS,
-    REFUSALS,
     BrowserRequest,
     Dialler,
     NotUnderstood,
@@ -48,6 +48,7 @@ class VettingProxy:
         idle: Seconds after which an idle connection is closed.
 
     Attributes:
+        url: Its URL, once it listens: within its context.
         refused: The number of requests that the guard blocked, by host and port, prefixed with the method unless it is
             a read.
         failed: The unreachable hosts.
@@ -64,6 +65,7 @@ class VettingProxy:
         self._idle = idle
         self._server: asyncio.Server | None = None
         self._port = 0
+        self.url: str = ""
         self._closed = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._request_count = 0
@@ -72,24 +74,10 @@ class VettingProxy:
         self.received: int = 0
         self.exhausted: bool = False
 
-    @property
-    def url(self) -> str:
-        """Its URL.
-
-        Raises:
-            RuntimeError: it is not started.
-        """
-        if not self._port:
-            raise RuntimeError("The proxy is not running.")
-        return f"http://127.0.0.1:{self._port}"
-
-    async def start(self) -> None:
-        """Start listening."""
+    async def __aenter__(self) -> VettingProxy:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=_HEAD)
         self._port = self._server.sockets[0].getsockname()[1]
-
-    async def __aenter__(self) -> VettingProxy:
-        await self.start()
+        self.url = f"http://127.0.0.1:{self._port}"
         return self
 
     async def __aexit__(self, *exc_info: object) -> None:
@@ -134,14 +122,14 @@ class VettingProxy:
             return
         try:
             there = await self._dialler.open(request)
-        except REFUSALS:
-            reads = request.method in READ_METHODS  # otherwise the page may be read there, but not this way
-            self.refused[request.authority if reads else f"{request.method} {request.authority}"] += 1
-            await _say(writer, _FAILURE)
-            return
-        except OSError:
-            self.failed.add(request.authority)
-            await _say(writer, _FAILURE)
+        except (BlockedAddress, InvalidRequest, OSError) as error:
+            if isinstance(error, OSError):
+                self.failed.add(request.authority)
+            else:
+                reads = request.method in READ_METHODS  # otherwise the page may be read there, but not this way
+                self.refused[request.authority if reads else f"{request.method} {request.authority}"] += 1
+            writer.write(_FAILURE)
+            await writer.drain()
             return
         try:
             if request.tunnel:
@@ -193,11 +181,6 @@ class VettingProxy:
     def _exhaust(self) -> None:
         self.exhausted = True
         self.close()
-
-
-async def _say(writer: asyncio.StreamWriter, answer: bytes) -> None:
-    writer.write(answer)
-    await writer.drain()
 
 
 def _is_ours(writer: asyncio.StreamWriter, port: int) -> bool:
