@@ -6,6 +6,7 @@ time that grows with the square of their length, so that only worker processes, 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from typing import Final
 
@@ -16,7 +17,7 @@ from docutils.writers.html5_polyglot import HTMLTranslator, Writer
 __all__ = ["to_html"]
 
 _MAX_LINE: Final = 10_000  # characters, as in docutils, which reads nothing of a text with a longer line
-_SETTINGS: Final = {
+_SETTINGS: Final[Mapping[str, object]] = {
     "_disable_config": True,
     "file_insertion_enabled": False,
     "raw_enabled": False,
