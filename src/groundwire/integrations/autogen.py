@@ -5,8 +5,7 @@
 
     agent = AssistantAgent("researcher", model_client=client, tools=web_tools(), max_tool_iterations=6)
 
-A failure is reported in the text of the result. A tool is a component: `dump_component` serializes its name, and
-`load_component` creates it with the current settings.
+A failure is reported in the text of the result.
 """
 
 from __future__ import annotations
@@ -17,38 +16,23 @@ from typing import Any
 from pydantic import BaseModel
 
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, runner_named, runners, text_of
+from groundwire.integrations.tool_runner import Runner, runners, text_of
 from groundwire.sync import SyncWeb
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["AutoGenToolConfig", "AutoGenWebTool", "web_tools"]
+__all__ = ["web_tools"]
 
 _Base: Any = need("autogen", "autogen_core.tools").BaseTool
-_Component: Any = need("autogen", "autogen_core").Component
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [AutoGenWebTool(runner) for runner in runners(web, permission)]
+    return [_AutoGenTool(runner) for runner in runners(web, permission)]
 
 
-class AutoGenToolConfig(BaseModel):
-    """The serialized form of a tool."""
-
-    name: str
-    """`web_search` or `open_page`."""
-
-
-class AutoGenWebTool(_Base, _Component[AutoGenToolConfig]):
-    """One tool.
-
-    Args:
-        runner: The tool that it calls.
-    """
-
-    component_config_schema = AutoGenToolConfig
-    component_provider_override: str = f"{__name__}.AutoGenWebTool"
+class _AutoGenTool(_Base):
+    """One tool."""
 
     def __init__(self, runner: Runner) -> None:
         super().__init__(BaseModel, str, runner.name, runner.description)
@@ -66,10 +50,3 @@ class AutoGenWebTool(_Base, _Component[AutoGenToolConfig]):
     async def run_json(self, args: Mapping[str, Any], cancellation_token: Any, call_id: str | None = None) -> str:
         """Call it."""
         return text_of(await self._runner.acall(args))
-
-    def _to_config(self) -> AutoGenToolConfig:
-        return AutoGenToolConfig(name=self._runner.name)
-
-    @classmethod
-    def _from_config(cls, config: AutoGenToolConfig) -> Any:
-        return cls(runner_named(config.name))

@@ -5,7 +5,7 @@
 
     agent = Agent(role="researcher", goal="...", backstory="...", tools=web_tools())
 
-A failure is reported in the text of the result. A tool saved and loaded by CrewAI uses the current settings.
+A failure is reported in the text of the result.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel, Field, PrivateAttr, create_model
 
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, runner_named, runners, text_of
+from groundwire.integrations.tool_runner import Runner, runners, text_of
 from groundwire.sync import SyncWeb
 from groundwire.tools.permissions import Permission
 
-__all__ = ["CrewAITool", "web_tools"]
+__all__ = ["web_tools"]
 
 _Base: Any = need("crewai", "crewai.tools").BaseTool
 _TYPES: Final[Mapping[str, Any]] = {"string": str, "integer": int, "array": list[str]}
@@ -28,23 +28,22 @@ _TYPES: Final[Mapping[str, Any]] = {"string": str, "integer": int, "array": list
 
 def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [CrewAITool(runner) for runner in runners(web, permission)]
+    return [_CrewAITool(runner) for runner in runners(web, permission)]
 
 
-class CrewAITool(_Base):
+class _CrewAITool(_Base):
     """One tool.
 
     Args:
-        runner: The tool that it calls; by default the one with the given `name`, with the current settings.
-        saved: Passed to CrewAI's `BaseTool`, such as `max_usage_count`, and its serialized fields.
+        runner: The tool that it calls.
+        options: Passed to CrewAI's `BaseTool`, such as `max_usage_count`.
     """
 
     _runner: Runner = PrivateAttr()
 
-    def __init__(self, runner: Runner | None = None, **saved: Any) -> None:
-        runner = runner or runner_named(saved["name"])
-        about = {"name": runner.name, "description": runner.description, "args_schema": _arguments(runner)}
-        super().__init__(**{**saved, **about})
+    def __init__(self, runner: Runner, **options: Any) -> None:
+        schema = _arguments(runner)
+        super().__init__(name=runner.name, description=runner.description, args_schema=schema, **options)
         self._runner = runner
 
     def __deepcopy__(self, memo: Any) -> Any:

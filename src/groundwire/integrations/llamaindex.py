@@ -5,8 +5,7 @@
 
     agent = FunctionAgent(tools=web_tools(), llm=llm)
 
-A failure is a tool output with `is_error`; the structured result is its raw output. `LlamaIndexWebRetriever` returns
-results as nodes.
+A failure is a tool output with `is_error`; the structured result is its raw output.
 """
 
 from __future__ import annotations
@@ -17,15 +16,13 @@ from typing import Any
 from groundwire.integrations.framework_versions import need
 from groundwire.integrations.tool_runner import Runner, failed, runners, text_of
 from groundwire.sync import SyncWeb
-from groundwire.tools import ToolResult, WebSearchToolResult
+from groundwire.tools import ToolResult
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["LlamaIndexWebRetriever", "web_tools"]
+__all__ = ["web_tools"]
 
 _types = need("llamaindex", "llama_index.core.tools.types")
-_schema = need("llamaindex", "llama_index.core.schema")
-_BaseRetriever: Any = need("llamaindex", "llama_index.core.base.base_retriever").BaseRetriever
 _BaseMetadata: Any = _types.ToolMetadata
 _BaseTool: Any = _types.AsyncBaseTool
 
@@ -80,35 +77,3 @@ class _LlamaIndexTool(_BaseTool):
             raw_output=result,
             is_error=failed(result),
         )
-
-
-class LlamaIndexWebRetriever(_BaseRetriever):
-    """A retriever: a node for each search result. It raises a `RuntimeError` if the search fails.
-
-    Args:
-        limit: Maximum nodes; by default the setting `search.limit`.
-        web: See `web_tools`.
-    """
-
-    def __init__(self, limit: int | None = None, web: Web | SyncWeb | None = None) -> None:
-        self._limit = limit
-        self._runner, _ = runners(web)
-        super().__init__()
-
-    def _retrieve(self, query_bundle: Any) -> list[Any]:
-        return self._nodes(self._runner.call({"query": query_bundle.query_str, "limit": self._limit}))
-
-    async def _aretrieve(self, query_bundle: Any) -> list[Any]:
-        return self._nodes(await self._runner.acall({"query": query_bundle.query_str, "limit": self._limit}))
-
-    def _nodes(self, result: ToolResult) -> list[Any]:
-        if failed(result) or not isinstance(result, WebSearchToolResult):
-            raise RuntimeError(text_of(result))
-        return [
-            _schema.NodeWithScore(
-                node=_schema.TextNode(
-                    text=row.snippet, metadata={"url": row.url, "title": row.title, "citation_id": row.citation_id}
-                )
-            )
-            for row in result.results
-        ]

@@ -9,14 +9,13 @@ from contextlib import suppress
 from typing import Any
 
 from groundwire.errors import InvalidRequest
-from groundwire.models.argument_names import tool_method
 from groundwire.sync import SyncWeb
 from groundwire.tools import Tool, ToolResult, refused, render_text, web_tools
 from groundwire.tools.permissions import Permission, guarded
 from groundwire.tools.toolset import in_thread_of
 from groundwire.web import Web
 
-__all__ = ["Runner", "closed_with", "failed", "runner_named", "runners", "text_of"]
+__all__ = ["Runner", "closed_with", "failed", "runners", "text_of"]
 
 
 class _Owner:
@@ -89,21 +88,6 @@ def runners(web: Web | SyncWeb | None = None, permission: Permission | None = No
     # The tools are not a local variable: an exception raised while creating a web would keep this frame, and so the
     # tools.
     return _made(web, permission) if web is not None else _owned(SyncWeb(), permission)
-
-
-def runner_named(name: str) -> Runner:
-    """Return one tool by its name with the current settings, for a framework that loads a saved one.
-
-    Args:
-        name: `web_search` or `open_page`.
-
-    Raises:
-        ValueError: there is no such tool.
-    """
-    for runner in runners():
-        if runner.name == name or runner.name in (tool_method(name), f"web_{tool_method(name)}"):
-            return runner
-    raise ValueError(f"There is no tool {name!r}; there are web_search and open_page.")
 
 
 def failed(result: ToolResult) -> bool:
