@@ -7,7 +7,6 @@ import json
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, unquote
 
@@ -25,7 +24,7 @@ from groundwire.mcp_server.sessions import HEARTBEAT, Sessions, logging_attempts
 from groundwire.mcp_server.structured_content import output_schema, structured_content
 from groundwire.models.argument_names import tool_method
 from groundwire.tools import ToolDefinition, ToolResult, refused, render_text, web_tool_definitions
-from groundwire.tools.definitions import guidance, instructions, local_search_definition
+from groundwire.tools.definitions import guidance, instructions
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -126,10 +125,6 @@ class _Handlers:
         self._openai = sessions.settings.mcp.tools == "openai"
         if self._openai:
             self.instructions = self.instructions.replace("web_search", "search").replace("open_page", "fetch")
-        elif sessions.settings.search.local.tool == "search":
-            search = local_search_definition(sessions.settings)
-            page = replace(page, description=page.description.replace("web_search", search.name))
-            self.instructions = self.instructions.replace("web_search", search.name)
         self._definitions = {search.name: search, page.name: page}
         self._names = [tool.name for tool in OPENAI_TOOLS] if self._openai else list(self._definitions)
 

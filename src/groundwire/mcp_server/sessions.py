@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, get_args
 import mcp_types as types
 
 from groundwire.errors import GroundwireError
-from groundwire.integrations.hosts.codelia_search import local_search_tool
 from groundwire.models import AttemptFinished, AttemptStarted, Event
 from groundwire.settings import Settings
 from groundwire.telemetry.call_events import listening
@@ -129,9 +128,7 @@ class Session:
 
         # The user is at the host, which asks before it calls; what the settings deny is denied here too.
         self._permission = Permission(web.settings.permission, ask=lambda _: True)
-        local = web.settings.search.local.tool == "search" and web.settings.mcp.tools != "openai"
-        search = local_search_tool(web) if local else web_search_tool(web)
-        tools = (guarded(tool, self._permission) for tool in (search, open_page_tool(web)))
+        tools = (guarded(tool, self._permission) for tool in (web_search_tool(web), open_page_tool(web)))
         self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         self._web = web
         self._searches: deque[WebSearchToolResult] = deque(maxlen=_SEARCHES)

@@ -148,8 +148,6 @@ class LocalSettings(SettingsSection):
 
     backend: Literal["ddg", "brave"] = "ddg"
     """The default backend of a search: ddg (DuckDuckGo, without a key) or brave."""
-    tool: Literal["web_search", "search"] = "web_search"
-    """The search tool offered over MCP: web_search, or `search`, which uses one backend and has codelia's arguments."""
     brave_api_key_env: str = Field(default="BRAVE_SEARCH_API_KEY", pattern=r"^[A-Z_][A-Z0-9_]*$", max_length=200)
     """The environment variable that holds the key for brave."""
 
@@ -241,8 +239,6 @@ class SessionSettings(SettingsSection):
     """Seconds without a call after which a session ends and its counts reset; 0 means never."""
     id: str = Field(default="", max_length=200)
     """The session's name; processes that share a name and a store share one budget. Empty means a new session."""
-    citations: Literal["session", "call"] = "session"
-    """Whether a page keeps its number for the whole session, or the results of each search are numbered from 1."""
 
 
 class StorageSettings(SettingsSection):

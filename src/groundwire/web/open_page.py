@@ -68,8 +68,8 @@ class OpenPageFlow:
     """The scanner for secrets in URLs."""
     known_urls: KnownUrls | None
     """The URLs known to sessions; None allows any."""
-    sources: SessionSources | None
-    """The numbering of a session's pages; None disables it."""
+    sources: SessionSources
+    """The numbering of a session's pages."""
     workers: Workers
     """The workers for long pages."""
     call_listeners: CallListeners
@@ -179,7 +179,7 @@ class OpenPageFlow:
         Raises:
             InvalidRequest: the page has no such part. DeadlineExceeded: searching a very long page took too long.
         """
-        if self.sources is not None and call.cache_mode != "bypass":
+        if call.cache_mode != "bypass":
             page = await self.sources.number_page(call.budget, page)
         warnings = await self.state()
         if call.from_text:
