@@ -30,7 +30,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "groundwire.agent_loop": ("run_tools", "CitedAnswer", "Run"),
     "groundwire.hosted": ("Location", "Needs", "Plan", "hosted_definition", "plan", "prepare"),
     "groundwire.hosted.answers": ("HostedAnswer", "read_answer"),
-    "groundwire.integrations.tool_runner": (),
+    "groundwire.integrations.framework_tools": (),
     "groundwire.integrations.hosts.extension": (),
     "groundwire.integrations.hosts.fallback_chain": (),
     "groundwire.integrations.hosts.search_policy": (),

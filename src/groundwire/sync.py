@@ -263,6 +263,13 @@ class SyncWeb:
         """Close all connections and end the thread. Idempotent; a web that is left open is closed with the program."""
         self._end()
 
+    def close_with_program(self) -> None:
+        """Close it before the threads of the program end, if it was not closed by then: later, they store nothing."""
+        register = getattr(threading, "_register_atexit", None)  # as concurrent.futures does, and called before it
+        if register is not None:
+            with suppress(RuntimeError):  # the program is already ending
+                register(self._end)
+
     def aclose(self) -> None:
         """Close all connections, as `close` does."""
         self.close()

@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from groundwire.integrations.framework_tools import tools_for
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, runners, text_of
 from groundwire.sync import SyncWeb
+from groundwire.tools import Tool, render_text
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
@@ -24,14 +25,14 @@ _framework = need("agent-framework", "agent_framework")
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as function tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [_tool(runner) for runner in runners(web, permission)]
+    """Return `web_search` and `open_page` as function tools; see `framework_tools.tools_for`."""
+    return [_tool(tool) for tool in tools_for(web, permission)]
 
 
-def _tool(runner: Runner) -> Any:
+def _tool(tool: Tool) -> Any:
     async def call(**arguments: Any) -> str:
-        return text_of(await runner.acall(arguments))
+        return render_text(await tool.call(**arguments))
 
     return _framework.FunctionTool(
-        name=runner.name, description=runner.description, func=call, input_model=runner.schema
+        name=tool.name, description=tool.description, func=call, input_model=tool.definition()["parameters"]
     )

@@ -15,9 +15,10 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from groundwire.integrations.framework_tools import tools_for
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, runners, text_of
 from groundwire.sync import SyncWeb
+from groundwire.tools import Tool, render_text
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
@@ -27,21 +28,21 @@ _Base: Any = need("autogen", "autogen_core.tools").BaseTool
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [_AutoGenTool(runner) for runner in runners(web, permission)]
+    """Return `web_search` and `open_page` as tools; see `framework_tools.tools_for`."""
+    return [_AutoGenTool(tool) for tool in tools_for(web, permission)]
 
 
 class _AutoGenTool(_Base):
     """One tool."""
 
-    def __init__(self, runner: Runner) -> None:
-        super().__init__(BaseModel, str, runner.name, runner.description)
-        self._runner = runner
+    def __init__(self, tool: Tool) -> None:
+        super().__init__(BaseModel, str, tool.name, tool.description)
+        self._tool = tool
 
     @property
     def schema(self) -> dict[str, Any]:
         """The tool's definition, with the schema unchanged; the framework would otherwise derive it from a class."""
-        return {"name": self._runner.name, "description": self._runner.description, "parameters": self._runner.schema}
+        return self._tool.definition()
 
     async def run(self, args: BaseModel, cancellation_token: Any) -> str:
         """Call it with parsed arguments."""
@@ -49,4 +50,4 @@ class _AutoGenTool(_Base):
 
     async def run_json(self, args: Mapping[str, Any], cancellation_token: Any, call_id: str | None = None) -> str:
         """Call it."""
-        return text_of(await self._runner.acall(args))
+        return render_text(await self._tool.call(**args))

@@ -15,9 +15,10 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, Field, PrivateAttr, create_model
 
+from groundwire.integrations.framework_tools import call_blocking, tools_for
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, runners, text_of
 from groundwire.sync import SyncWeb
+from groundwire.tools import Tool, render_text
 from groundwire.tools.permissions import Permission
 
 __all__ = ["web_tools"]
@@ -27,38 +28,38 @@ _TYPES: Final[Mapping[str, Any]] = {"string": str, "integer": int, "array": list
 
 
 def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [_CrewAITool(runner) for runner in runners(web, permission)]
+    """Return `web_search` and `open_page` as tools; see `framework_tools.tools_for`."""
+    return [_CrewAITool(tool) for tool in tools_for(web, permission)]
 
 
 class _CrewAITool(_Base):
     """One tool.
 
     Args:
-        runner: The tool that it calls.
+        tool: The tool that it calls.
         options: Passed to CrewAI's `BaseTool`, such as `max_usage_count`.
     """
 
-    _runner: Runner = PrivateAttr()
+    _tool: Tool = PrivateAttr()
 
-    def __init__(self, runner: Runner, **options: Any) -> None:
-        schema = _arguments(runner)
-        super().__init__(name=runner.name, description=runner.description, args_schema=schema, **options)
-        self._runner = runner
+    def __init__(self, tool: Tool, **options: Any) -> None:
+        schema = _arguments(tool)
+        super().__init__(name=tool.name, description=tool.description, args_schema=schema, **options)
+        self._tool = tool
 
     def __deepcopy__(self, memo: Any) -> Any:
-        return type(self)(self._runner, **self.model_dump(include={"max_usage_count", "result_as_answer"}))
+        return type(self)(self._tool, **self.model_dump(include={"max_usage_count", "result_as_answer"}))
 
     def _run(self, **arguments: Any) -> str:
-        return text_of(self._runner.call(arguments))
+        return render_text(call_blocking(self._tool, arguments))
 
     async def _arun(self, **arguments: Any) -> str:
-        return text_of(await self._runner.acall(arguments))
+        return render_text(await self._tool.call(**arguments))
 
 
-def _arguments(runner: Runner) -> type[BaseModel]:
+def _arguments(tool: Tool) -> type[BaseModel]:
     """Return the schema as a pydantic class, as the framework requires; the tool itself validates the values."""
-    schema = runner.schema
+    schema = tool.definition()["parameters"]
     fields: dict[str, Any] = {}
     for name, about in schema["properties"].items():
         kind = Literal[tuple(about["enum"])] if "enum" in about else _TYPES[about["type"]]
@@ -66,5 +67,5 @@ def _arguments(runner: Runner) -> type[BaseModel]:
             fields[name] = (kind, Field(description=about["description"]))
         else:
             fields[name] = (kind | None, Field(default=None, description=about["description"]))
-    model: type[BaseModel] = create_model(runner.name, **fields)
+    model: type[BaseModel] = create_model(tool.name, **fields)
     return model

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from groundwire.integrations.framework_tools import call_blocking, tools_for
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, failed, runners, text_of
 from groundwire.sync import SyncWeb
-from groundwire.tools import ToolResult
+from groundwire.tools import Tool, ToolResult, render_text
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
@@ -25,26 +25,26 @@ _tools = need("langchain", "langchain_core.tools")
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as structured tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [_tool(runner) for runner in runners(web, permission)]
+    """Return `web_search` and `open_page` as structured tools; see `framework_tools.tools_for`."""
+    return [_tool(tool) for tool in tools_for(web, permission)]
 
 
-def _tool(runner: Runner) -> Any:
+def _tool(tool: Tool) -> Any:
     def answer(result: ToolResult) -> tuple[str, ToolResult]:
-        if failed(result):
-            raise _tools.ToolException(text_of(result))
-        return text_of(result), result
+        if result.status == "error":
+            raise _tools.ToolException(render_text(result))
+        return render_text(result), result
 
     def call(**arguments: Any) -> tuple[str, ToolResult]:
-        return answer(runner.call(arguments))
+        return answer(call_blocking(tool, arguments))
 
     async def acall(**arguments: Any) -> tuple[str, ToolResult]:
-        return answer(await runner.acall(arguments))
+        return answer(await tool.call(**arguments))
 
     return _tools.StructuredTool(
-        name=runner.name,
-        description=runner.description,
-        args_schema=runner.schema,
+        name=tool.name,
+        description=tool.description,
+        args_schema=tool.definition()["parameters"],
         func=call,
         coroutine=acall,
         response_format="content_and_artifact",

@@ -13,10 +13,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from groundwire.integrations.framework_tools import call_blocking, tools_for
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, failed, runners, text_of
 from groundwire.sync import SyncWeb
-from groundwire.tools import ToolResult
+from groundwire.tools import Tool, ToolResult, render_text
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
@@ -28,33 +28,34 @@ _BaseTool: Any = _types.AsyncBaseTool
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [_LlamaIndexTool(runner) for runner in runners(web, permission)]
+    """Return `web_search` and `open_page` as tools; see `framework_tools.tools_for`."""
+    return [_LlamaIndexTool(tool) for tool in tools_for(web, permission)]
 
 
 class _Metadata(_BaseMetadata):
     """The tool's definition, with the schema unchanged; the framework would otherwise require a pydantic class."""
 
-    def __init__(self, runner: Runner) -> None:
-        super().__init__(name=runner.name, description=runner.description, fn_schema=None)
-        self._runner = runner
+    def __init__(self, tool: Tool) -> None:
+        super().__init__(name=tool.name, description=tool.description, fn_schema=None)
+        self._tool = tool
 
     def get_parameters_dict(self) -> dict[str, Any]:
         """Return the arguments as a JSON schema."""
-        return self._runner.schema
+        schema: dict[str, Any] = self._tool.definition()["parameters"]
+        return schema
 
     @property
     def fn_schema_str(self) -> str:
         """The same as text."""
-        return json.dumps(self._runner.schema)
+        return json.dumps(self._tool.definition()["parameters"])
 
 
 class _LlamaIndexTool(_BaseTool):
     """One tool."""
 
-    def __init__(self, runner: Runner) -> None:
-        self._runner = runner
-        self._metadata = _Metadata(runner)
+    def __init__(self, tool: Tool) -> None:
+        self._tool = tool
+        self._metadata = _Metadata(tool)
 
     @property
     def metadata(self) -> Any:
@@ -63,17 +64,17 @@ class _LlamaIndexTool(_BaseTool):
 
     def call(self, **arguments: Any) -> Any:
         """Call it without `async`."""
-        return self._output(arguments, self._runner.call(arguments))
+        return self._output(arguments, call_blocking(self._tool, arguments))
 
     async def acall(self, **arguments: Any) -> Any:
         """Call it."""
-        return self._output(arguments, await self._runner.acall(arguments))
+        return self._output(arguments, await self._tool.call(**arguments))
 
     def _output(self, arguments: dict[str, Any], result: ToolResult) -> Any:
         return _types.ToolOutput(
-            tool_name=self._runner.name,
-            content=text_of(result),
+            tool_name=self._tool.name,
+            content=render_text(result),
             raw_input=arguments,
             raw_output=result,
-            is_error=failed(result),
+            is_error=result.status == "error",
         )
