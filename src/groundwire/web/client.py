@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import sys
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -62,8 +61,6 @@ if TYPE_CHECKING:  # what a web works with is loaded when one is made
 __all__ = ["Web"]
 
 _LONGEST_TIMEOUT = 600  # seconds
-_COUNTRY_LANGUAGE = re.compile("([a-z]{2})-([a-z]{2})")
-_AT_ONCE = 5_000  # characters that are looked through without a thread, in some milliseconds
 _ARGUMENTS = (
     *("settings", "search_providers", "read_providers", "attempt_listener", "call_listeners", "cassette", "record"),
     *("replay", "resolver", "count_tokens", "timeout", "proxy"),
@@ -235,9 +232,6 @@ class Web:
         from groundwire.routing.calls import SearchCall
 
         flow, settings = self._search_flow(sources), self.settings.search
-        if isinstance(region, str) and (pair := _COUNTRY_LANGUAGE.fullmatch(region)):  # as ddgs writes it
-            region = None if region == "wt-wt" else pair[1]
-            language = language or (None if pair[2] == "wt" else pair[2])
         safesearch = settings.safesearch if safesearch is None else safesearch
         strategy = settings.strategy if strategy is None else strategy
         check_choice("strategy", strategy, get_args(Strategy))
@@ -761,8 +755,7 @@ class Web:
             raise InvalidRequest("answer", f"must be text, not {type(answer).__name__}", "Pass the model's answer.")
         check_size(answer, ())
         if pages is None:
-            is_short = len(answer) < _AT_ONCE
-            numbers = cited_numbers(answer) if is_short else await asyncio.to_thread(cited_numbers, answer)
+            numbers = await asyncio.to_thread(cited_numbers, answer)
             self._check_open()
             pages = await self._resources.sources.pages(self._budget, numbers)
         return await verify_off_loop(self.verification_workers, answer, pages, entailment=entailment)

@@ -83,22 +83,17 @@ class OpenPageFlow:
         """Return a copy with only some of the readers, and another policy."""
         return replace(self, readers=self.readers.restricted(readers, policy), policy=policy)
 
-    async def open(self, call: PageCall) -> Page:
-        """Open one page; see `Web.open_page`."""
-        return await self._with_listeners(call, self._part(call))
+    async def open(self, call: PageCall, *, whole: bool = False) -> Page:
+        """Open one page and tell the listeners how that ended; see `Web.open_page`.
 
-    async def open_whole(self, call: PageCall) -> Page:
-        """Open one page as a whole, without a citation number; see `Web.read_many`."""
-        return await self._with_listeners(call, self._whole(call))
-
-    async def _part(self, call: PageCall) -> Page:
-        return await self._selected(call, await self._whole(call), call.selection)
-
-    async def _with_listeners(self, call: PageCall, opening: Awaitable[Page]) -> Page:
-        """Open a page, and tell the listeners how that ended."""
+        Args:
+            call: The page.
+            whole: Whether it is wanted as a whole, without a citation number; see `Web.read_many`.
+        """
         started = time.perf_counter()
         try:
-            page = await opening
+            page = await self._whole(call)
+            page = page if whole else await self._selected(call, page, call.selection)
         except BaseException as error:
             self._done(call, started, error)
             raise
@@ -141,10 +136,12 @@ class OpenPageFlow:
             load = loads[url]
             if load.page is not None:
                 mine = _share(room, parts) if shared else room
-                await self._cut(load, replace(load.call.selection, room=mine))
+                try:
+                    load.page = await self._selected(load.call, load.page, replace(load.call.selection, room=mine))
+                    room = _remaining_room(room, load.page.content, often[url]) if shared else room
+                except GroundwireError as error:
+                    load.page, load.error = None, error
                 parts -= often[url]
-                if shared and load.page is not None:
-                    room = _remaining_room(room, load.page.content, often[url])
             self._done(load.call, load.started, load.error or load.result())
         return tuple(loads[call.address, call.path].result() for call in calls)
 
@@ -160,18 +157,24 @@ class OpenPageFlow:
             self._done(load.call, load.started, error)
             raise
 
-    async def _cut(self, load: _PageLoad, selection: Ask) -> None:
-        """Replace the whole page by the selected part."""
-        page, load.page = load.page, None
-        if page is None:
-            return
-        try:
-            load.page = await self._selected(load.call, page, selection)
-        except GroundwireError as error:
-            load.error = error
-
     def _done(self, call: PageCall, started: float, end: Page | BaseException) -> None:
-        self.call_listeners.page_done(_record(call, started, end))
+        """Tell the listeners how a call ended: with a page, or with an exception."""
+        page = end if isinstance(end, Page) else None
+        attempts = tuple(call.attempts)
+        url = url_or_none(call.address)
+        done = PageDone(
+            session=call.budget.session,
+            host=url.host if url else "",
+            reader=page.reader if page else None,
+            attempts=attempts,
+            characters=page.content_length if page else 0,
+            seconds=time.perf_counter() - started,
+            cached=bool(page and page.cached),
+            stale=bool(page and page.stale),
+            error=None if page else type(end).__name__,
+            cost_usd=sum(attempt.cost_usd for attempt in attempts),
+        )
+        self.call_listeners.page_done(done)
 
     async def _selected(self, call: PageCall, page: Page, selection: Ask) -> Page:
         """Return the requested part of a whole page, and count it.
@@ -323,25 +326,6 @@ def _share(room: TextBudget, parts: int) -> TextBudget:
 def _remaining_room(room: TextBudget, content: str, times: int) -> TextBudget:
     tokens = None if room.tokens is None else room.tokens - times * room.tokens_of(content)
     return room.limited(room.characters - times * len(content), tokens)
-
-
-def _record(call: PageCall, started: float, end: Page | BaseException) -> PageDone:
-    """Return the event for call listeners; `end` is the page, or the exception."""
-    page = end if isinstance(end, Page) else None
-    attempts = tuple(call.attempts)
-    url = url_or_none(call.address)
-    return PageDone(
-        session=call.budget.session,
-        host=url.host if url else "",
-        reader=page.reader if page else None,
-        attempts=attempts,
-        characters=page.content_length if page else 0,
-        seconds=time.perf_counter() - started,
-        cached=bool(page and page.cached),
-        stale=bool(page and page.stale),
-        error=None if page else type(end).__name__,
-        cost_usd=sum(attempt.cost_usd for attempt in attempts),
-    )
 
 
 def make_politeness(settings: Settings, pages: Transport, store: Store) -> Politeness:
