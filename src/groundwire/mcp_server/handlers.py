@@ -92,28 +92,24 @@ def make_server(sessions: Sessions, *, heartbeat: float = HEARTBEAT) -> Server[A
     handlers = _Handlers(sessions, heartbeat)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # logging is deprecated in the newest protocol, but available in older ones
-        return _server(sessions, handlers)
-
-
-def _server(sessions: Sessions, handlers: _Handlers) -> Server[Any]:
-    return Server(
-        "groundwire",
-        version=__version__,
-        title="Groundwire",
-        description="The web for AI agents: one tool finds pages, the other reads one as clean Markdown.",
-        instructions=handlers.instructions,
-        icons=[types.Icon(src=f"data:image/svg+xml,{quote(_ICON)}", mime_type="image/svg+xml", sizes=["any"])],
-        cache_hints={"tools/list": _LISTS, "prompts/list": _LISTS, "resources/templates/list": _LISTS},
-        on_list_tools=handlers.list_tools,
-        on_call_tool=handlers.call_tool,
-        on_list_resources=handlers.list_resources,
-        on_list_resource_templates=handlers.list_resource_templates,
-        on_read_resource=handlers.read_resource,
-        on_list_prompts=handlers.list_prompts,
-        on_get_prompt=handlers.get_prompt,
-        on_completion=handlers.complete,
-        on_set_logging_level=handlers.set_logging_level,
-    )
+        return Server(
+            "groundwire",
+            version=__version__,
+            title="Groundwire",
+            description="The web for AI agents: one tool finds pages, the other reads one as clean Markdown.",
+            instructions=handlers.instructions,
+            icons=[types.Icon(src=f"data:image/svg+xml,{quote(_ICON)}", mime_type="image/svg+xml", sizes=["any"])],
+            cache_hints={"tools/list": _LISTS, "prompts/list": _LISTS, "resources/templates/list": _LISTS},
+            on_list_tools=handlers.list_tools,
+            on_call_tool=handlers.call_tool,
+            on_list_resources=handlers.list_resources,
+            on_list_resource_templates=handlers.list_resource_templates,
+            on_read_resource=handlers.read_resource,
+            on_list_prompts=handlers.list_prompts,
+            on_get_prompt=handlers.get_prompt,
+            on_completion=handlers.complete,
+            on_set_logging_level=handlers.set_logging_level,
+        )
 
 
 class _Handlers:

@@ -145,14 +145,11 @@ class SessionSources:
         from groundwire.citations.verify.report import CitedPage  # not needed for searching and reading
         from groundwire.reading.passages.outline import version_of
 
-        content, changed, newer = None, False, False
+        content, changed = None, False
         if source.digest and with_content:
             content = await self.content(source.digest, owner=owner)
-            last = await self._archived(source.url, owner)
-            other = last is not None and _digest(last.content) != source.digest
-            newer = content is not None and other
-            if content is None and last is not None:
-                content, changed = last.content, other
+            if content is None and (last := await self._archived(source.url, owner)) is not None:
+                content, changed = last.content, _digest(last.content) != source.digest
         version = (version_of(content) if changed and content is not None else source.digest[:16]) or ""
         return CitedPage(
             number=source.number,
@@ -162,7 +159,6 @@ class SessionSources:
             snippet=source.snippet,
             version=version,
             changed=changed,
-            newer=newer,
         )
 
     async def _archived(self, url: str, owner: Owner) -> Page | None:
