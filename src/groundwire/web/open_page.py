@@ -26,26 +26,22 @@ from groundwire.reading.local_files import FileReader
 from groundwire.reading.passages.token_budget import TextBudget
 from groundwire.reading.passages.view import Ask
 from groundwire.reading.readers import Readers
-from groundwire.reading.sites.reader import SiteReaders
 from groundwire.reading.workers.pool import Workers, view_off_loop
 from groundwire.routing.budget import Reservation
 from groundwire.routing.cache import Cache
 from groundwire.routing.cache_codec import CacheTtl, age_fields, identity, page_codec, page_key, partition_of
 from groundwire.routing.calls import PageCall
-from groundwire.routing.politeness import Politeness
 from groundwire.safety.files import LocalFile, is_file_url
 from groundwire.safety.guard import Guard
 from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.safety.tenancy import page_visibility
 from groundwire.safety.urls import DomainPolicy, WebUrl, url_or_none
 from groundwire.settings import Settings
-from groundwire.storage.base import Store
 from groundwire.telemetry.call_events import CallListeners, PageDone
-from groundwire.transport import Transport
 from groundwire.web.known_urls import FROM_TEXT, KnownUrls, addresses_in
 from groundwire.web.session_sources import SessionSources
 
-__all__ = ["OpenPageFlow", "check_address", "check_url", "check_urls", "make_politeness", "make_site_readers"]
+__all__ = ["OpenPageFlow", "check_address", "check_url", "check_urls"]
 
 _MAX_LOOP_CHARS = 20_000  # characters that are looked through without a thread, in about 10 ms
 
@@ -326,26 +322,3 @@ def _share(room: TextBudget, parts: int) -> TextBudget:
 def _remaining_room(room: TextBudget, content: str, times: int) -> TextBudget:
     tokens = None if room.tokens is None else room.tokens - times * room.tokens_of(content)
     return room.limited(room.characters - times * len(content), tokens)
-
-
-def make_politeness(settings: Settings, pages: Transport, store: Store) -> Politeness:
-    """Return the crawl rules for page requests from the settings."""
-    options = settings.read
-    return Politeness(
-        pages,
-        store,
-        robots=options.robots,
-        exceptions=options.robots_exceptions,
-        delay=options.crawl_delay,
-        at_once=options.max_per_host,
-        user_agent=settings.network.user_agent,
-    )
-
-
-def make_site_readers(settings: Settings, pages: Transport, store: Store, workers: Workers) -> SiteReaders | None:
-    """Create the readers for well-known sites from the settings, or return None if there are none."""
-    options = settings.read
-    isolated = options.isolation == "process"
-    if not options.site_readers and not options.site_hosts:
-        return None
-    return SiteReaders(pages, store, workers, names=options.site_readers, hosts=options.site_hosts, isolated=isolated)

@@ -181,9 +181,18 @@ class Resources:
     @cached_property
     def politeness(self) -> Politeness:
         """The crawl rules of sites; they are loaded when they are first used."""
-        from groundwire.web.open_page import make_politeness
+        from groundwire.routing.politeness import Politeness
 
-        politeness = make_politeness(self.settings, self.clients.pages, self.store)
+        options = self.settings.read
+        politeness = Politeness(
+            self.clients.pages,
+            self.store,
+            robots=options.robots,
+            exceptions=options.robots_exceptions,
+            delay=options.crawl_delay,
+            at_once=options.max_per_host,
+            user_agent=self.settings.network.user_agent,
+        )
         self.owned.append(politeness)
         return politeness
 
@@ -191,9 +200,15 @@ class Resources:
     def pages(self) -> OpenPageFlow:
         """The flow of opening a page; it is made when it is first used."""
         from groundwire.reading.readers import Readers
-        from groundwire.web.open_page import OpenPageFlow, make_site_readers
+        from groundwire.reading.sites.reader import SiteReaders
+        from groundwire.web.open_page import OpenPageFlow
 
-        settings = self.settings
+        settings, options, sites = self.settings, self.settings.read, None
+        if options.site_readers or options.site_hosts:
+            isolated, names, hosts = options.isolation == "process", options.site_readers, options.site_hosts
+            sites = SiteReaders(
+                self.clients.pages, self.store, self.workers, names=names, hosts=hosts, isolated=isolated
+            )
         readers, skipped = self._make(
             "read", settings.read.providers if self._read_providers is None else self._read_providers
         )
@@ -211,7 +226,7 @@ class Resources:
                 rendered=settings.read.render_domains,
                 skipped=self.skipped,
                 archive=self.archive,
-                sites=make_site_readers(settings, self.clients.pages, self.store, self.workers),
+                sites=sites,
             ),
             policy=self.policy,
             cache=self._cache,
