@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
-from frameworks.frameworks import ALSO, Framework, with_framework
-from groundwire.integrations.framework_versions import FRAMEWORKS
+from frameworks.frameworks import ALSO, MODULES, Framework, with_framework
+from groundwire.integrations.framework_versions import framework_of
 from world import World
 
 HERE = Path(__file__).parent
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 
-EXTRAS = tuple(FRAMEWORKS)
+EXTRAS = tuple(MODULES)
 IN_THE_GATE = "smolagents"
 """The framework whose oldest version every run tests; the others' are slow."""
 
@@ -31,8 +31,8 @@ CHAIN = ("duckduckgo_lite", "brave", "tavily")
 @pytest.mark.parametrize("extra", [pytest.param(extra, marks=pytest.mark.xdist_group(extra)) for extra in EXTRAS])
 def test_what_is_tested_is_newer_than_the_oldest_version(extra: str, python_with: Callable[..., Path]) -> None:
     packages = python_with(extra, ALSO.get(extra, ())).parents[1].glob("lib/*/site-packages")
-    (installed,) = distributions(name=FRAMEWORKS[extra].distribution, path=[*map(str, packages)])
-    assert Version(installed.version) > Version(FRAMEWORKS[extra].lowest)
+    (installed,) = distributions(name=framework_of(extra).distribution, path=[*map(str, packages)])
+    assert Version(installed.version) > Version(framework_of(extra).lowest)
 
 
 @with_framework(*EXTRAS)

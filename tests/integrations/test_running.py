@@ -12,9 +12,10 @@ from typing import Any
 
 import pytest
 
+from frameworks.frameworks import MODULES
 from groundwire import Settings, SyncWeb, Web
 from groundwire.integrations.framework_tools import call_blocking, tools_for
-from groundwire.integrations.framework_versions import FRAMEWORKS, need
+from groundwire.integrations.framework_versions import framework_of, need
 from groundwire.settings import PermissionSettings
 from groundwire.testing import InjectedFault
 from groundwire.tools import Tool, ToolResult
@@ -32,8 +33,8 @@ async def _called(tool: Tool) -> ToolResult:
 
 def test_the_extras_are_the_versions_that_work() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    for name, framework in FRAMEWORKS.items():
-        assert extras[name] == [framework.requirement]
+    for name in MODULES:
+        assert extras[name] == [framework_of(name).requirement]
 
 
 def install(folder: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
