@@ -27,10 +27,10 @@ __all__ = [
     "check_domains",
     "check_folders",
     "check_int",
+    "check_names",
     "check_parts",
     "check_pattern",
     "check_site_hosts",
-    "check_site_readers",
     "check_text",
     "check_variables",
     "did_you_mean",
@@ -143,10 +143,10 @@ SITE_READERS = (
 _SITE_HOST = re.compile(r"(?P<name>[a-z_]+)=(?:https?://[^\s/:@?#=]{1,253}(?::[0-9]{1,5})?|[^\s/:@?#=]{1,253})/?")
 
 
-def check_site_readers(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names of sites that have a reader, or raise ValueError."""
-    if unknown := next((name for name in names if name not in SITE_READERS), ""):
-        raise ValueError(f"{unknown!r} has no site reader{did_you_mean(unknown, SITE_READERS)}")
+def check_names(known: Sequence[str], problem: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names that are known, or raise ValueError with the problem of another one."""
+    if unknown := next((name for name in names if name not in known), ""):
+        raise ValueError(f"{unknown!r} {problem}{did_you_mean(unknown, known)}")
     return names
 
 
@@ -170,7 +170,7 @@ def check_site_hosts(entries: tuple[str, ...]) -> tuple[str, ...]:
         match = _SITE_HOST.fullmatch(entry)
         if match is None:
             raise ValueError(f"{entry[:80]!r} is not of the form NAME=HOST, such as github=git.example.com")
-        check_site_readers((match["name"],))
+        check_names(SITE_READERS, "has no site reader", (match["name"],))
     return tuple(entry.lower().rstrip("/") for entry in entries)
 
 

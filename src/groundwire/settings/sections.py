@@ -17,11 +17,10 @@ from groundwire.models.validators import (
     SITE_READERS,
     check_domains,
     check_folders,
+    check_names,
     check_parts,
     check_site_hosts,
-    check_site_readers,
     check_variables,
-    did_you_mean,
 )
 
 __all__ = [
@@ -130,17 +129,10 @@ def _plain_value(field: FieldInfo, value: object) -> object:
 class NativeSettings(SettingsSection):
     """Hosted search by the model's API."""
 
-    providers: Words = ("openai", "anthropic")
+    providers: Annotated[
+        Words, AfterValidator(partial(check_names, MODEL_PROVIDERS, "has no hosted search that Groundwire knows"))
+    ] = ("openai", "anthropic")
     """The model providers whose hosted search may be used; all others get the local tools."""
-
-    @field_validator("providers")
-    @classmethod
-    def _check_providers(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if name := next((name for name in names if name not in MODEL_PROVIDERS), ""):
-            raise ValueError(
-                f"{name!r} has no hosted search that Groundwire knows{did_you_mean(name, MODEL_PROVIDERS)}"
-            )
-        return names
 
 
 class LocalSettings(SettingsSection):
@@ -209,7 +201,9 @@ class ReadSettings(SettingsSection):
     """Whether robots.txt files are respected (RFC 9309), by local and by remote readers."""
     robots_exceptions: Domains = ()
     """Domains, including subdomains, whose robots.txt is ignored: your own, or those you have an agreement with."""
-    site_readers: Annotated[Words, AfterValidator(check_site_readers)] = SITE_READERS
+    site_readers: Annotated[Words, AfterValidator(partial(check_names, SITE_READERS, "has no site reader"))] = (
+        SITE_READERS
+    )
     """The sites whose pages are read over their official APIs, if `local` is a reader; empty means none."""
     site_hosts: Annotated[Words, AfterValidator(check_site_hosts)] = ()
     """More hosts that run the software of such a site, as NAME=HOST, for example `github=git.example.com`."""
