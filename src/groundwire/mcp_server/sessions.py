@@ -11,7 +11,6 @@ import warnings
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import mcp_types as types
@@ -295,10 +294,16 @@ class Sessions:
     async def _made(self) -> Web:
         async with self._lock:
             if self._web is None:
-                room = await asyncio.to_thread(import_module, "groundwire.web")
-                await asyncio.to_thread(import_module, "groundwire.tools.permissions")
-                web: Web = room.Web(self.settings)
+                web = (await asyncio.to_thread(_load_web))(self.settings)
                 for reason in web.skipped:
                     _logger.info("%s", reason)
                 self._web = web
             return self._web
+
+
+def _load_web() -> type[Web]:
+    """Import what answers calls, in a thread: it takes a while, in which the server answers other requests."""
+    import groundwire.tools.permissions  # noqa: F401
+    from groundwire.web import Web
+
+    return Web

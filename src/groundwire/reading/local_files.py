@@ -66,20 +66,11 @@ class FileReader:
         if not converted.extracted.content:
             raise PageEmpty(url, "The file has no readable text.")
         result = read_result(url, converted, final_url=url, content_type="")
-        return Page(
-            url=url,
-            final_url=url,
+        return Page.of(
+            result,
             title=result.title or " ".join(strip_invisible(clean(file.path.name))[0].split()),
-            content=result.content,
-            content_length=len(result.content),
-            original_length=max(result.original_length or 0, len(result.content)),
-            truncated=result.truncated,
-            published=result.published,
             modified=result.modified or changed.date().isoformat(),
-            author=result.author,
-            language=result.language,
             reader=FILES_READER,
-            warnings=result.warnings,
         )
 
     async def aclose(self) -> None:

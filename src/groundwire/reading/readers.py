@@ -357,23 +357,8 @@ class Readers:
         final = result.final_url or url.text
         if not self._policy.permits(final):
             raise BlockedDomain("The page redirects to a domain that the settings do not allow.")
-        return Page(
-            url=url.text,
-            final_url=final,
-            title=result.title,
-            content=result.content,
-            content_length=len(result.content),
-            original_length=max(result.original_length or 0, len(result.content)),
-            truncated=result.truncated,
-            published=result.published,
-            modified=result.modified,
-            author=result.author,
-            language=result.language,
-            content_type=result.content_type,
-            reader=reader.name,
-            warnings=(*result.warnings, *reading.notes),
-            freshness=result.freshness,
-        )
+        warnings = (*result.warnings, *reading.notes)
+        return Page.of(result, url=url.text, final_url=final, reader=reader.name, warnings=warnings)
 
     def _notify(self, event: AttemptStarted | AttemptFinished) -> None:
         if self._attempt_listener is not None:
