@@ -93,7 +93,7 @@ def module_page() -> str:
     parts = [
         "# Modules",
         "The public modules beside [the package itself](python.md). What only has its name or a line here has more in "
-        "its docstring: `help(groundwire.tools.render_json)` prints it.",
+        "its docstring: `help(groundwire.tools.render_text)` prints it.",
     ]
     for name, principal in _MODULES.items():
         module = import_module(name)

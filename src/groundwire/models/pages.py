@@ -41,7 +41,7 @@ class Freshness(FrozenModel):
 
 
 class PageContent(FrozenModel):
-    """What is said of a page by whoever reads it, and to whoever has it read."""
+    """The fields that the result of a reader and a page have in common."""
 
     url: str
     """The requested URL."""

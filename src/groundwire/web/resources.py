@@ -50,13 +50,13 @@ if TYPE_CHECKING:  # needed for pages or cassettes only, and slow to load
     from groundwire.web.files import FileSearch
     from groundwire.web.open_page import OpenPageFlow
 
-__all__ = ["Resources", "known_secrets", "make_secret_scanner", "with_overrides"]
+__all__ = ["Resources", "with_overrides"]
 
 
 _logger = logging.getLogger(__name__)
 
 
-def known_secrets(settings: Settings) -> Iterator[str]:
+def _known_secrets(settings: Settings) -> Iterator[str]:
     """Yield every key that may be sent to a service, so that a cassette can redact them."""
     for variable in (*KEY_VARIABLES, settings.search.local.brave_api_key_env):
         if (key := settings.secret(variable)) is not None:
@@ -65,7 +65,7 @@ def known_secrets(settings: Settings) -> Iterator[str]:
 
 def _secrets(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
     """Yield the secrets that no URL or query may contain: keys, passwords, and those named by the operator."""
-    yield from known_secrets(settings)
+    yield from _known_secrets(settings)
     yield from (key.get_secret_value() for key in settings.keys.values())
     for address in (settings.network.proxy, settings.storage.url):
         with suppress(ValueError):
@@ -76,11 +76,6 @@ def _secrets(settings: Settings, environment: Mapping[str, str]) -> Iterator[str
         if not value.strip():
             _logger.warning("policy.secret_env_vars: entry %s names a variable that is not set", number)
         yield value.strip()
-
-
-def make_secret_scanner(settings: Settings, environment: Mapping[str, str]) -> SecretScanner:
-    """Return the scanner for these secrets."""
-    return SecretScanner(_secrets(settings, environment))
 
 
 _MAX_WORKERS = 4  # processes for heavy work, on machines with at least as many cores
@@ -137,7 +132,7 @@ class Resources:
         self._closing = asyncio.Lock()
         self._all_closed = False
         if cassette is not None:
-            cassette.hide(*known_secrets(settings))
+            cassette.hide(*_known_secrets(settings))
         self.clients: HttpClients = HttpClients(settings, resolver, cassette)
         self.archive: Archive | None = open_archive(settings) if cassette is None else None
         cores = (os.cpu_count() or 2) // settings.server.workers
@@ -163,7 +158,7 @@ class Resources:
         self._cache = Cache(self.store, shared=shared) if settings.cache.enabled else None
         default_listeners = () if any(isinstance(listener, CallLog) for listener in call_listeners) else (CallLog(),)
         self._listeners = CallListeners((*default_listeners, self.scores, *call_listeners))
-        self._secrets = make_secret_scanner(settings, os.environ)
+        self._secrets = SecretScanner(_secrets(settings, os.environ))
         self.search_flow: SearchFlow = SearchFlow(
             settings=settings,
             router=self._router(searchers, ArchiveProvider(self.archive) if self.archive else None),
