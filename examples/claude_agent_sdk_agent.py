@@ -11,16 +11,16 @@ from typing import Any
 from claude_agent_sdk import ClaudeAgentOptions, ResultMessage, SdkMcpTool, create_sdk_mcp_server, query, tool
 
 from groundwire import Web
-from groundwire.integrations.tool_runner import Runner, runners, text_of
+from groundwire.tools import Tool, web_tools
 
 
-def as_tool(runner: Runner) -> SdkMcpTool[Any]:
+def as_tool(web_tool: Tool) -> SdkMcpTool[Any]:
     """Return one of our tools as a tool of the SDK."""
 
-    @tool(runner.name, runner.description, runner.schema)
+    @tool(web_tool.name, web_tool.description, web_tool.definition()["parameters"])
     async def call(arguments: dict[str, Any]) -> dict[str, Any]:
-        result = await runner.acall(arguments)
-        return {"content": [{"type": "text", "text": text_of(result)}], "is_error": result.status == "error"}
+        result = await web_tool.call(arguments)
+        return {"content": [{"type": "text", "text": str(result)}], "is_error": result.status == "error"}
 
     return call
 
@@ -28,7 +28,7 @@ def as_tool(runner: Runner) -> SdkMcpTool[Any]:
 async def main(question: str) -> None:
     """Print the answer to a question."""
     async with Web() as web:
-        server = create_sdk_mcp_server("web", tools=[as_tool(runner) for runner in runners(web)])
+        server = create_sdk_mcp_server("web", tools=[as_tool(web_tool) for web_tool in web_tools(web)])
         options = ClaudeAgentOptions(
             mcp_servers={"web": server},
             allowed_tools=["mcp__web__web_search", "mcp__web__open_page"],

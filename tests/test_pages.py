@@ -14,7 +14,7 @@ import pytest
 from groundwire import InvalidRequest, Settings, Web
 from groundwire.models import Page
 from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
-from groundwire.tools import OpenPageToolResult, open_page_tool, render_json, render_text
+from groundwire.tools import OpenPageToolResult, open_page_tool, render_text
 from world import World
 
 Make = Callable[..., Settings]
@@ -212,7 +212,7 @@ class TestTool:
         assert "## Chapter 2" not in chapter.content
         assert passage.excerpts[0].heading.startswith("About lamps > Chapter")
         assert 'cursor="@start"' in render_text(passage)
-        assert OpenPageToolResult.model_validate_json(render_json(passage)) == passage
+        assert OpenPageToolResult.model_validate_json(passage.model_dump_json()) == passage
 
     @pytest.mark.parametrize("tokens", [300, 500, 1_000, 3_000])
     @pytest.mark.parametrize("part", [{}, {"query": "keeper Ingvild"}, {"find": "paragraph 7"}, {"query": "zeppelin"}])

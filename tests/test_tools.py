@@ -27,7 +27,6 @@ from groundwire.tools import (
     Tool,
     WebSearchToolResult,
     open_page_tool,
-    render_json,
     render_text,
     web_search_tool,
     web_tools,
@@ -88,7 +87,7 @@ class TestWebSearch:
         head = "Search results for: reciprocal rank fusion\n(Source: searxng)\n\nThe text between the web_content_"
         assert text.startswith(head)
         assert f"1. {first.title}\n   URL: {first.url}\n" in text
-        assert WebSearchToolResult.model_validate_json(render_json(result)) == result
+        assert WebSearchToolResult.model_validate_json(result.model_dump_json()) == result
 
     @pytest.mark.req("S4")
     async def test_nothing_found_is_said_and_no_error(self, settings: Make) -> None:
@@ -192,7 +191,7 @@ class TestOpenPage:
         assert not whole.truncated
         assert f"of {whole.content_length:,} characters, cut" in render_text(cut)
         assert "characters, the whole page" in render_text(whole)
-        assert OpenPageToolResult.model_validate_json(render_json(cut)) == cut
+        assert OpenPageToolResult.model_validate_json(cut.model_dump_json()) == cut
 
     @pytest.mark.req("Y15", "Y3")
     async def test_an_error_is_a_result(self, world: World, settings: Make) -> None:
@@ -226,7 +225,7 @@ def test_whatever_a_model_writes_nothing_is_raised(arguments: dict[str, Any]) ->
             result = await make(web).call(**arguments)
             assert result.status in {"success", "error"}
             assert render_text(result)
-            json.loads(render_json(result))
+            json.loads(result.model_dump_json())
 
     offline = {
         "search": {"providers": ("searxng",), "timeout": 1.0},
@@ -245,7 +244,7 @@ async def test_half_a_character_does_no_harm(settings: Make) -> None:
                 {"url": "https://a.example/\ud800"},
                 {"query": "x", "limit": "\ud800"},
             ):
-                json.loads(render_json(await tool.call(**arguments)))
+                json.loads((await tool.call(**arguments)).model_dump_json())
 
 
 @pytest.mark.parametrize(

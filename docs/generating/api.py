@@ -30,7 +30,7 @@ _MODULES: dict[str, tuple[str, ...]] = {
     "groundwire.agent_loop": ("run_tools", "CitedAnswer", "Run"),
     "groundwire.hosted": ("Location", "Needs", "Plan", "hosted_definition", "plan", "prepare"),
     "groundwire.hosted.answers": ("HostedAnswer", "read_answer"),
-    "groundwire.integrations.tool_runner": (),
+    "groundwire.integrations.framework_tools": (),
     "groundwire.integrations.hosts.extension": (),
     "groundwire.integrations.hosts.fallback_chain": (),
     "groundwire.integrations.hosts.search_policy": (),
@@ -93,7 +93,7 @@ def module_page() -> str:
     parts = [
         "# Modules",
         "The public modules beside [the package itself](python.md). What only has its name or a line here has more in "
-        "its docstring: `help(groundwire.tools.render_json)` prints it.",
+        "its docstring: `help(groundwire.tools.render_text)` prints it.",
     ]
     for name, principal in _MODULES.items():
         module = import_module(name)

@@ -38,21 +38,15 @@ def _opened_by(opener: object, result: _T) -> _T:
 
 def _blocking(
     method: Callable[Concatenate[Web, _P], Coroutine[Any, Any, _T]],
-) -> Callable[[Callable[..., None]], Callable[Concatenate[SyncWeb, _P], _T]]:
-    """Return a decorator that makes a blocking method of `SyncWeb` from one of `Web`.
+) -> Callable[Concatenate[SyncWeb, _P], _T]:
+    """Return a blocking method of `SyncWeb` that is one of `Web`."""
 
-    The decorated stub gives the name; the type is that of the method of `Web`.
-    """
+    @functools.wraps(method, assigned=("__name__", "__doc__"))
+    def wait(web: SyncWeb, /, *args: _P.args, **options: _P.kwargs) -> _T:
+        return _opened_by(web, web.run(lambda inner: method(inner, *args, **options)))
 
-    def make(_stub: Callable[..., None]) -> Callable[Concatenate[SyncWeb, _P], _T]:
-        @functools.wraps(method, assigned=("__name__", "__doc__"))
-        def wait(web: SyncWeb, /, *args: _P.args, **options: _P.kwargs) -> _T:
-            return _opened_by(web, web.run(lambda inner: method(inner, *args, **options)))
-
-        wait.__qualname__ = f"SyncWeb.{wait.__name__}"
-        return wait
-
-    return make
+    wait.__qualname__ = f"SyncWeb.{wait.__name__}"
+    return wait
 
 
 _R = TypeVar("_R", covariant=True)
@@ -92,20 +86,15 @@ class _SyncRows(Generic[_R]):
         self._web.run(lambda _: self.inner.aclose())
 
 
-def _iterating(
-    method: Callable[Concatenate[Web, _P], _Rows[_T]],
-) -> Callable[[Callable[..., None]], Callable[Concatenate[SyncWeb, _P], _SyncRows[_T]]]:
-    """Return a decorator that makes a method of `SyncWeb` from one of `Web` that returns an async iterator."""
+def _iterating(method: Callable[Concatenate[Web, _P], _Rows[_T]]) -> Callable[Concatenate[SyncWeb, _P], _SyncRows[_T]]:
+    """Return a method of `SyncWeb` that is one of `Web` that returns an async iterator."""
 
-    def make(_stub: Callable[..., None]) -> Callable[Concatenate[SyncWeb, _P], _SyncRows[_T]]:
-        @functools.wraps(method, assigned=("__name__", "__doc__"))
-        def start(web: SyncWeb, /, *args: _P.args, **options: _P.kwargs) -> _SyncRows[_T]:
-            return _SyncRows(web, method(web.inner, *args, **options))
+    @functools.wraps(method, assigned=("__name__", "__doc__"))
+    def start(web: SyncWeb, /, *args: _P.args, **options: _P.kwargs) -> _SyncRows[_T]:
+        return _SyncRows(web, method(web.inner, *args, **options))
 
-        start.__qualname__ = f"SyncWeb.{start.__name__}"
-        return start
-
-    return make
+    start.__qualname__ = f"SyncWeb.{start.__name__}"
+    return start
 
 
 def _like(
@@ -123,24 +112,19 @@ class _NewWeb:
         return open_page(url, **options)
 
 
-def _once(
-    method: Callable[Concatenate[SyncWeb, _P], _T],
-) -> Callable[[Callable[..., None]], Callable[_P, _T]]:
-    """Return a decorator that makes a function from a method of `SyncWeb`; each call uses a new `SyncWeb`."""
+def _once(method: Callable[Concatenate[SyncWeb, _P], _T]) -> Callable[_P, _T]:
+    """Return a function from a method of `SyncWeb`; each call uses a new `SyncWeb`."""
 
-    def make(stub: Callable[..., None]) -> Callable[_P, _T]:
-        @functools.wraps(method, assigned=("__name__",))
-        def call(*args: _P.args, **options: _P.kwargs) -> _T:
-            with SyncWeb() as web:
-                return _opened_by(_NewWeb(), method(web, *args, **options))
+    @functools.wraps(method, assigned=("__name__",))
+    def call(*args: _P.args, **options: _P.kwargs) -> _T:
+        with SyncWeb() as web:
+            return _opened_by(_NewWeb(), method(web, *args, **options))
 
-        call.__qualname__ = call.__name__
-        call.__doc__ = stub.__doc__
-        signature = inspect.signature(method)
-        vars(call)["__signature__"] = signature.replace(parameters=[*signature.parameters.values()][1:])
-        return call
-
-    return make
+    call.__qualname__ = call.__name__
+    call.__doc__ = f"One call; see `Web.{call.__name__}`. For several calls keep a `SyncWeb`: it keeps its connections."
+    signature = inspect.signature(method)
+    vars(call)["__signature__"] = signature.replace(parameters=[*signature.parameters.values()][1:])
+    return call
 
 
 _CLOSING = 10.0  # seconds, so that a server that does not let go cannot keep a program from ending
@@ -212,49 +196,17 @@ class SyncWeb:
                 hint = f"; use web.inner.{name}" if hasattr(Web, name) else method_hint(name)
             raise AttributeError(f"'SyncWeb' has no attribute {name!r}{hint}")
 
-    @_blocking(Web.search)
-    def search(self) -> None:
-        """See `Web.search`."""
-
-    @_blocking(Web.open_page)
-    def open_page(self) -> None:
-        """See `Web.open_page`."""
-
-    @_blocking(Web.open_pages)
-    def open_pages(self) -> None:
-        """See `Web.open_pages`."""
-
-    @_iterating(Web.map)
-    def map(self) -> None:
-        """See `Web.map`."""
-
-    @_iterating(Web.read_many)
-    def read_many(self) -> None:
-        """See `Web.read_many`."""
-
-    @_blocking(Web.allow_urls_in)
-    def allow_urls_in(self) -> None:
-        """See `Web.allow_urls_in`."""
-
-    @_blocking(Web.index_files)
-    def index_files(self) -> None:
-        """See `Web.index_files`."""
-
-    @_blocking(Web.sources)
-    def sources(self) -> None:
-        """See `Web.sources`."""
-
-    @_blocking(Web.verify)
-    def verify(self) -> None:
-        """See `Web.verify`."""
-
-    @_blocking(Web.usage)
-    def usage(self) -> None:
-        """See `Web.usage`."""
-
-    @_blocking(Web.reset_session)
-    def reset_session(self) -> None:
-        """See `Web.reset_session`."""
+    search = _blocking(Web.search)
+    open_page = _blocking(Web.open_page)
+    open_pages = _blocking(Web.open_pages)
+    map = _iterating(Web.map)
+    read_many = _iterating(Web.read_many)
+    allow_urls_in = _blocking(Web.allow_urls_in)
+    index_files = _blocking(Web.index_files)
+    sources = _blocking(Web.sources)
+    verify = _blocking(Web.verify)
+    usage = _blocking(Web.usage)
+    reset_session = _blocking(Web.reset_session)
 
     @property
     def budget(self) -> Budget | None:
@@ -311,21 +263,18 @@ class SyncWeb:
         """Close all connections and end the thread. Idempotent; a web that is left open is closed with the program."""
         self._end()
 
+    def close_with_program(self) -> None:
+        """Close it before the threads of the program end, if it was not closed by then: later, they store nothing."""
+        register = getattr(threading, "_register_atexit", None)  # as concurrent.futures does, and called before it
+        if register is not None:
+            with suppress(RuntimeError):  # the program is already ending
+                register(self._end)
+
     def aclose(self) -> None:
         """Close all connections, as `close` does."""
         self.close()
 
 
-@_once(SyncWeb.search)
-def search() -> None:
-    """Search the web once; see `Web.search`. For several calls keep a `SyncWeb`: it keeps its connections."""
-
-
-@_once(SyncWeb.open_page)
-def open_page() -> None:
-    """Read one page once; see `Web.open_page`. For several calls keep a `SyncWeb`: it keeps its connections."""
-
-
-@_once(SyncWeb.open_pages)
-def open_pages() -> None:
-    """Read several pages once; see `Web.open_pages`. For several calls keep a `SyncWeb`."""
+search = _once(SyncWeb.search)
+open_page = _once(SyncWeb.open_page)
+open_pages = _once(SyncWeb.open_pages)

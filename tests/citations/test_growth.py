@@ -7,11 +7,12 @@ from collections.abc import Callable
 
 import pytest
 
+from components.text_calls import LANGUAGES
 from components.work import growth, growths, lines
 from groundwire.citations.marker_parser import find_marks
 from groundwire.citations.rendering import render_answer
 from groundwire.citations.verify import CitedPage, verify_answer
-from groundwire.citations.verify.language_data import LANGUAGES, language
+from groundwire.citations.verify.language_data import language
 from groundwire.models import Source
 
 WORST = {

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from groundwire.citations.verify.language_data import LANGUAGES, language, language_of
+from components.text_calls import LANGUAGES
+from groundwire.citations.verify.language_data import language, language_of
 from groundwire.citations.verify.values import Date, same_date, same_number, tokens_of
 
 pytestmark = pytest.mark.req("B9")

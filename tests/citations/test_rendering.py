@@ -198,7 +198,7 @@ def test_a_marker_in_the_label_of_a_link_is_no_link_of_its_own(channel: ChannelN
     assert "one.example" not in text
 
 
-@pytest.mark.parametrize("channel", ["html", "markdown", "telegram_html"])
+@pytest.mark.parametrize("channel", ["html", "telegram_html"])
 @pytest.mark.parametrize(
     ("answer", "linked"),
     [

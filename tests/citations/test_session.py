@@ -62,17 +62,6 @@ async def test_two_processes_of_a_session_give_no_number_twice(settings: Make, t
     assert [page.number for page in known] == sorted(numbers.values())
 
 
-async def test_each_call_may_be_numbered_for_itself(settings: Make) -> None:
-    async with Web(settings(session={"citations": "call"})) as web:
-        await web.search("reciprocal rank fusion", limit=3)
-        found = await web.search("bm25", limit=2)
-        page = await web.open_page(found.results[0].url)
-        with pytest.raises(InvalidRequest, match=r"session\.citations"):
-            await web.verify("It is so [1].")
-    assert [row.citation_id for row in found.results] == [1, 2]
-    assert page.citation_id == 0
-
-
 @pytest.mark.req("Y11")
 async def test_the_tools_say_the_number(settings: Make) -> None:
     async with Web(settings()) as web:

@@ -246,10 +246,10 @@ def test_closed_streams_are_no_fault(terminal: Terminal, closed: str) -> None:
 @pytest.mark.req("B33")
 def test_a_file_that_cannot_be_written_is_named_with_the_remedy(terminal: Terminal) -> None:
     missing = terminal.home / "none" / "page.md"
-    answer = terminal.home / "answer.md"
-    answer.write_text("BM25 ranks [1].")
-    done = terminal.here("verify", answer, answer, "--html", missing)
-    assert (done.exit_code, done.stderr) == (3, f"Error: {missing}: No such file or directory. Check the path.\n")
+    taken = terminal.home / "taken"
+    taken.write_text("a file, not a folder")
+    done = terminal.here("read", terminal.world.site("articles").url, "--output", taken / "pages.jsonl")
+    assert (done.exit_code, done.stderr) == (3, f"Error: {taken}: File exists. Check the path.\n")
     settings = terminal.home / "groundwire.toml"
     settings.symlink_to(missing)
     done = terminal.here("demo", "--serve", "--port", "0")

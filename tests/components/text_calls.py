@@ -261,5 +261,9 @@ def read(body: Callable[[str], bytes], kind: str) -> Callable[[str], object]:
     return call
 
 
+LANGUAGES = ("en", "de", "fr", "es", "pt", "ru", "zh", "ja", "ar", "it", "nl")
+"""The languages whose numbers, dates, units and negations the verification knows."""
+
+
 def tongue() -> Any:
     return module("citations.verify.language_data").language("en")

@@ -15,7 +15,7 @@ import pytest
 from components.environment import locked
 from components.warm_python import warm_python
 from frameworks.frameworks import ALSO, AT_HOME, MODULES, Framework
-from groundwire.integrations.framework_versions import FRAMEWORKS
+from groundwire.integrations.framework_versions import framework_of
 
 ROOT = Path(__file__).resolve().parents[2]
 PROJECT = ROOT / "pyproject.toml"
@@ -32,7 +32,7 @@ def python_with() -> Callable[..., Path]:
 
     def make(extra: str, also: tuple[str, ...], *, oldest: bool = False, name: str = "") -> Path:
         if oldest:
-            also = (*also, f"{FRAMEWORKS[extra].distribution}=={FRAMEWORKS[extra].lowest}")
+            also = (*also, f"{framework_of(extra).distribution}=={framework_of(extra).lowest}")
         text = "\n".join([sys.version, str(ROOT), PROJECT.read_text(), extra, *also])
         stamp = hashlib.sha256(text.encode()).hexdigest()
         folder = ENVIRONMENTS / (name or (f"{extra}-oldest" if oldest else extra))

@@ -184,12 +184,6 @@ def test_agents_without_a_module_of_ours_search_and_read(
     assert "WebSearch" not in agent.functions
 
 
-@with_framework("langchain")
-def test_langchain_retrieves_documents(agent: Agent) -> None:
-    said = agent.run(EXAMPLES / "langchain_retriever.py")
-    assert said.splitlines()[0].startswith("1 Reciprocal rank fusion http://127.0.0.1:")
-
-
 @with_framework("anthropic")
 def test_anthropics_asynchronous_runner_uses_the_programs_loop(agent: Agent) -> None:
     turns = ScriptedCall("web_search", QUERY), ScriptedCall("open_page", {"url": "http://169.254.169.254/"})

@@ -1,4 +1,4 @@
-"""Tools in each framework's own shape, used, saved, and loaded by the framework; no connection is left open."""
+"""Tools in each framework's own shape, used by the framework; no connection is left open."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from packaging.version import Version
 
-from frameworks.frameworks import ALSO, Framework, with_framework
-from groundwire.integrations.framework_versions import FRAMEWORKS
+from frameworks.frameworks import ALSO, MODULES, Framework, with_framework
+from groundwire.integrations.framework_versions import framework_of
 from world import World
 
 HERE = Path(__file__).parent
@@ -20,7 +20,7 @@ HERE = Path(__file__).parent
 pytestmark = [pytest.mark.real, pytest.mark.timeout(900)]
 
 
-EXTRAS = tuple(FRAMEWORKS)
+EXTRAS = tuple(MODULES)
 IN_THE_GATE = "smolagents"
 """The framework whose oldest version every run tests; the others' are slow."""
 
@@ -31,13 +31,13 @@ CHAIN = ("duckduckgo_lite", "brave", "tavily")
 @pytest.mark.parametrize("extra", [pytest.param(extra, marks=pytest.mark.xdist_group(extra)) for extra in EXTRAS])
 def test_what_is_tested_is_newer_than_the_oldest_version(extra: str, python_with: Callable[..., Path]) -> None:
     packages = python_with(extra, ALSO.get(extra, ())).parents[1].glob("lib/*/site-packages")
-    (installed,) = distributions(name=FRAMEWORKS[extra].distribution, path=[*map(str, packages)])
-    assert Version(installed.version) > Version(FRAMEWORKS[extra].lowest)
+    (installed,) = distributions(name=framework_of(extra).distribution, path=[*map(str, packages)])
+    assert Version(installed.version) > Version(framework_of(extra).lowest)
 
 
 @with_framework(*EXTRAS)
-def test_the_framework_uses_saves_and_loads_it(framework: Framework, world: World, tmp_path: Path) -> None:
-    use_save_and_load(framework.extra, framework.python, world, tmp_path)
+def test_the_framework_uses_it(framework: Framework, world: World, tmp_path: Path) -> None:
+    use(framework.extra, framework.python, world, tmp_path)
 
 
 @pytest.mark.req("B31")
@@ -47,10 +47,10 @@ def test_the_framework_uses_saves_and_loads_it(framework: Framework, world: Worl
 def test_the_oldest_version_that_an_extra_allows_does_it_too(
     extra: str, world: World, python_with: Callable[..., Path], tmp_path: Path
 ) -> None:
-    use_save_and_load(extra, python_with(extra, ALSO.get(extra, ()), oldest=True), world, tmp_path)
+    use(extra, python_with(extra, ALSO.get(extra, ()), oldest=True), world, tmp_path)
 
 
-def use_save_and_load(extra: str, python: Path, world: World, folder: Path) -> None:
+def use(extra: str, python: Path, world: World, folder: Path) -> None:
     """Run the framework's part of `shapes.py`."""
     variables = {
         "PATH": os.environ["PATH"],

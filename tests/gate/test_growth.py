@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 import pytest
 
+from components.text_calls import LANGUAGES
 from components.text_functions import BOUNDED, GROWING, functions_of_text
 from components.work import growths
-from groundwire.citations.verify.language_data import LANGUAGES, language
+from groundwire.citations.verify.language_data import language
 
 pytestmark = pytest.mark.req("B23")
 LONG = 200_000

@@ -16,7 +16,6 @@ from groundwire.settings import load
 from groundwire.testing import InjectedFault
 from groundwire.tools import (
     LocalSearchToolResult,
-    render_json,
     render_text,
     web_search_tool,
     web_tools,
@@ -50,7 +49,7 @@ async def test_the_fields_are_those_of_the_document(local: MakeSettings, world: 
         assert list(tool.parameters["properties"]) == ["query", "max_results", "backend", "allowed_domains"]
         assert tool.parameters["required"] == ["query"]
         result = await tool.call(query="reciprocal rank fusion", max_results=2.0)
-    whole = json.loads(render_json(result))
+    whole = json.loads(result.model_dump_json())
     assert list(whole) == ["query", "backend", "results"]
     assert (whole["query"], whole["backend"]) == ("reciprocal rank fusion", "ddg")
     assert 1 <= len(whole["results"]) <= 2
@@ -92,7 +91,7 @@ def test_a_variable_of_any_name_is_read(tmp_path: Any) -> None:
 async def test_a_missing_key_names_its_variable(local: MakeSettings, variable: str) -> None:
     async with Web(local(search={"local": {"brave_api_key_env": variable, "backend": "brave"}})) as web:
         result = await local_search_tool(web).call(query="rank fusion")
-    assert json.loads(render_json(result)) == {
+    assert json.loads(result.model_dump_json()) == {
         "query": "rank fusion",
         "backend": "brave",
         "results": [],

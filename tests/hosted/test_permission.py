@@ -14,7 +14,7 @@ from groundwire.integrations.hosts.codelia_search import local_search_tool
 from groundwire.settings import PermissionSettings
 from groundwire.settings.load import load
 from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
-from groundwire.tools import render_json, render_text, web_tools
+from groundwire.tools import render_text, web_tools
 from groundwire.tools.permissions import Answer, Permission, PermissionRequest, guarded, guarded_tools
 from world import World
 
@@ -87,7 +87,7 @@ async def test_without_anybody_to_ask_a_call_is_refused_and_says_so(settings: Ma
         assert "Permission denied" in result.error
         assert "no one can confirm it" in result.error
         assert "go on without it" in render_text(result)
-        assert '"status":"error"' in render_json(result)
+        assert '"status":"error"' in result.model_dump_json()
     assert world.searxng.requests == []
 
 

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 from groundwire._version import install_command
 from groundwire.cli import group
-from groundwire.integrations.framework_versions import FRAMEWORKS
+from groundwire.integrations.framework_versions import framework_of
 from groundwire.integrations.hosts.extension import CITATION_SENTENCE, WebSearchExtension
 from groundwire.integrations.hosts.extension_tools import (
     BatchOpenPageToolResult,
@@ -263,5 +263,5 @@ def test_export_writes_what_the_host_loads(tmp_path: Path, monkeypatch: pytest.M
 @pytest.mark.skipif("agents" in sys.modules or importlib.util.find_spec("agents") is not None, reason="it is here")
 async def test_without_the_sdk_the_tools_say_what_to_install(start: Start) -> None:
     extension, _ = await start()
-    with pytest.raises(ImportError, match=re.escape(install_command(FRAMEWORKS["openai-agents"].requirement))):
+    with pytest.raises(ImportError, match=re.escape(install_command(framework_of("openai-agents").requirement))):
         extension.get_tools()

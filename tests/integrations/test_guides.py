@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from groundwire.integrations.framework_versions import FRAMEWORKS
+from frameworks.frameworks import MODULES
 from groundwire.integrations.hosts import fallback_chain
 from world import World
 
@@ -43,7 +43,7 @@ def test_their_python_runs(
 
 def test_every_framework_is_in_the_guide_with_a_module_and_an_example() -> None:
     rows = dict(re.findall(r"\| `groundwire\[([\w-]+)\]` \| `(\w+)` \|", GUIDES["frameworks"]))
-    assert set(rows) == set(FRAMEWORKS)
+    assert set(rows) == set(MODULES)
     for extra, module in rows.items():
         assert find_spec(f"groundwire.integrations.{module}")
         assert any(f"groundwire[{extra}]" in path.read_text() for path in (ROOT / "examples").glob("*.py"))

@@ -12,24 +12,29 @@ from typing import Any
 
 import pytest
 
+from frameworks.frameworks import MODULES
 from groundwire import Settings, SyncWeb, Web
-from groundwire.errors import InvalidRequest
-from groundwire.integrations.framework_versions import FRAMEWORKS, need
-from groundwire.integrations.tool_runner import failed, runners, text_of
+from groundwire.integrations.framework_tools import call_blocking, tools_for
+from groundwire.integrations.framework_versions import framework_of, need
 from groundwire.settings import PermissionSettings
 from groundwire.testing import InjectedFault
+from groundwire.tools import Tool, ToolResult
 from groundwire.tools.permissions import Permission
 from world import World, wait_until_idle
 
 ROOT = Path(__file__).resolve().parents[2]
-QUERY = {"query": "reciprocal rank fusion", "limit": None}
+QUERY: dict[str, Any] = {"query": "reciprocal rank fusion", "limit": None}
 Make = Callable[..., Settings]
+
+
+async def _called(tool: Tool) -> ToolResult:
+    return await tool.call(**QUERY)
 
 
 def test_the_extras_are_the_versions_that_work() -> None:
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
-    for name, framework in FRAMEWORKS.items():
-        assert extras[name] == [framework.requirement]
+    for name in MODULES:
+        assert extras[name] == [framework_of(name).requirement]
 
 
 def install(folder: Path, monkeypatch: pytest.MonkeyPatch, version: str) -> None:
@@ -61,43 +66,46 @@ def test_a_version_that_works_is_imported(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_a_sync_web_serves_threads_and_one_loop_after_the_other(settings: Make) -> None:
     with SyncWeb(settings()) as web:
-        search, _ = runners(web)
-        assert not failed(search.call(QUERY))
+        search, _ = tools_for(web)
+        assert call_blocking(search, QUERY).status == "success"
         for _ in range(2):
-            assert not failed(asyncio.run(search.acall(QUERY)))
+            assert asyncio.run(_called(search)).status == "success"
 
 
 async def test_a_web_serves_its_own_loop_and_says_so_elsewhere(settings: Make, world: World) -> None:
     async with Web(settings()) as web:
-        search, read = runners(web)
-        result = await search.acall(QUERY)
-        assert "Search results for: reciprocal rank fusion" in text_of(result)
-        assert "Pass a SyncWeb" in text_of(search.call(QUERY))
-        page = await read.acall({"url": world.library.search("rank fusion")[0].url})
-        assert "Length: " in text_of(page)
+        search, read = tools_for(web)
+        result = await search.call(**QUERY)
+        assert "Search results for: reciprocal rank fusion" in str(result)
+        assert "Pass a SyncWeb" in str(call_blocking(search, QUERY))
+        page = await read.call(url=world.library.search("rank fusion")[0].url)
+        assert "Length: " in str(page)
         world.searxng.fail(InjectedFault.status(500), times=None)
-        assert failed(await search.acall({"query": "another"}))
+        assert (await search.call(query="another")).status == "error"
 
 
 def test_what_is_no_web_is_refused() -> None:
     wrong: Any = "searxng"
-    with pytest.raises(InvalidRequest, match="Pass a Web, a SyncWeb or nothing"):
-        runners(wrong)
+    with pytest.raises(TypeError, match="takes a Web or a SyncWeb"):
+        tools_for(wrong)
 
 
 def test_rules_are_kept(settings: Make) -> None:
     with SyncWeb(settings()) as web:
-        search, read = runners(web, Permission(PermissionSettings(allow=("web_search",), deny=("open_page",))))
-        assert not failed(search.call(QUERY))
-        assert failed(read.call({"url": "https://example.org/"}))
+        search, read = tools_for(web, Permission(PermissionSettings(allow=("web_search",), deny=("open_page",))))
+        assert call_blocking(search, QUERY).status == "success"
+        assert call_blocking(read, {"url": "https://example.org/"}).status == "error"
+        page: Any = read  # that of a SyncWeb blocks, and takes what every tool takes
+        assert "Permission denied: open_page" in str(page("https://example.org/"))
+        assert "Permission denied: open_page" in str(page('{"url": "https://example.org/"}'))
 
 
 @pytest.mark.usefixtures("surroundings")
 def test_a_web_of_its_own_is_closed_with_its_tools(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")
     before = set(threading.enumerate())
-    search, read = runners()
-    assert not failed(search.call(QUERY))
+    search, read = tools_for()
+    assert call_blocking(search, QUERY).status == "success"
     (home,) = [one for one in threading.enumerate() if one not in before and one.name == "groundwire-sync"]
     del read
     gc.collect()
@@ -111,8 +119,8 @@ def test_a_web_of_its_own_is_closed_with_its_tools(monkeypatch: pytest.MonkeyPat
 async def test_a_cancelled_call_is_cancelled_in_its_thread(settings: Make, world: World) -> None:
     world.searxng.fail(InjectedFault.hang(), times=None)
     with SyncWeb(settings()) as web:
-        search, _ = runners(web)
-        asked = asyncio.create_task(search.acall(QUERY))
+        search, _ = tools_for(web)
+        asked = asyncio.create_task(_called(search))
         await asyncio.to_thread(world.searxng.wait_for_requests, 1)
         asked.cancel()
         with pytest.raises(asyncio.CancelledError):

@@ -58,25 +58,6 @@ def raw(place: Place) -> Raw:
     return Raw(place.start())
 
 
-@pytest.mark.req("K6")
-def test_the_tool_of_codelia_is_offered_in_the_place_of_ours(place: Place) -> None:
-    lite = place.world.service("duckduckgo_lite").url
-    place.variables |= {
-        "GROUNDWIRE_SEARCH_LOCAL_TOOL": "search",
-        "GROUNDWIRE_SEARCH_PROVIDERS": "duckduckgo_lite",
-        "GROUNDWIRE_PROVIDERS_DUCKDUCKGO_LITE_BASE_URL": lite,
-    }
-    asked = {"query": "reciprocal rank fusion", "max_results": 2, "backend": "ddg"}
-    calls = [("list_tools", {}), ("call_tool", {"name": "search", "arguments": asked}), search(query="x")]
-    said = place.ask(calls)
-    hello, listed, found, wrong = said["answers"]
-    assert [tool["name"] for tool in listed["tools"]] == ["search", "open_page"]
-    assert "web_search" not in json.dumps([hello, listed])
-    assert found["structuredContent"].keys() == {"query", "backend", "results"}
-    assert len(found["structuredContent"]["results"]) == 2
-    assert "there are search and open_page" in json.dumps(wrong)
-
-
 @pytest.mark.req("B15")
 async def test_the_pair_of_chatgpt_is_offered_in_the_place_of_ours(place: Place) -> None:
     place.variables["GROUNDWIRE_MCP_TOOLS"] = "openai"

@@ -31,7 +31,7 @@ IN_A_FILE: dict[str, tuple[str | bytes, str]] = {
     "key": ("[search]\nlimti = 3", "'search.limti' is not a setting; did you mean 'search.limit'?"),
     "key of a section without likeness": (
         "[session]\ncolor = 3",
-        "known here: session.citations, session.id, session.idle_timeout, session.max_cost_usd, session.max_searches",
+        "known here: session.id, session.idle_timeout, session.max_cost_usd, session.max_searches",
     ),
     "section": ("[serch]\nlimit = 3", "[serch] is not a section; did you mean 'search'?"),
     "no section": ("limit = 3", "'limit' is outside any section; put it under [search]"),
@@ -83,7 +83,7 @@ def test_a_fault_in_a_file(fault: str, desk: _Desk) -> None:
 IN_A_VARIABLE = {
     "GROUNDWIRE_SEARCH_LIMTI": "did you mean 'GROUNDWIRE_SEARCH_LIMIT'?",
     "GROUNDWIRE_SERCH_LIMIT": "did you mean 'GROUNDWIRE_SEARCH_LIMIT'?",
-    "GROUNDWIRE_SESSION_COLOR": "known here: GROUNDWIRE_SESSION_CITATIONS, GROUNDWIRE_SESSION_ID",
+    "GROUNDWIRE_SESSION_COLOR": "known here: GROUNDWIRE_SESSION_ID",
     "GROUNDWIRE_BRAVE_API_KEY": "did you mean 'BRAVE_API_KEY'?",
     "GROUNDWIRE_CONFIGS": "did you mean 'GROUNDWIRE_CONFIG'?",
     "GROUNDWIRE_PROVIDERS_SERXNG_BASE_URL": "did you mean 'GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL'?",

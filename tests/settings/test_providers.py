@@ -51,7 +51,7 @@ class _Scans:
         return ()
 
 
-def test_packages_are_read_again_only_after_an_installation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_packages_are_read_once_for_a_search_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scans = _Scans()
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, scans])
     monkeypatch.syspath_prepend(tmp_path)
@@ -61,9 +61,11 @@ def test_packages_are_read_again_only_after_an_installation(tmp_path: Path, monk
         provider_class(name)
         option_names(name)
     assert scans.count == 1
-    information = tmp_path / "lookup-1.0.dist-info"
-    information.mkdir()
+    information = tmp_path / "more" / "lookup-1.0.dist-info"
+    information.mkdir(parents=True)
     (information / "METADATA").write_text("Metadata-Version: 2.1\nName: lookup\nVersion: 1.0\n")
     (information / "entry_points.txt").write_text("[groundwire.providers]\nlookup = lookup : Lookup [fast]\n")
+    assert provider_names() == names
+    monkeypatch.syspath_prepend(tmp_path / "more")
     assert provider_names() == tuple(sorted([*names, "lookup"]))
     assert scans.count == 2

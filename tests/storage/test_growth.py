@@ -59,7 +59,7 @@ async def test_numbering_is_one_operation_as_long_as_its_results() -> None:
         if isinstance(one, AssignNumbers)
     ]
     assert max(sizes[-100:]) <= max(sizes[:100]) + 20
-    known = await sources.listed(session)
+    known = await sources.pages(session, ())
     assert [source.number for source in known] == [*range(1, 10_001)], "no number in use is forgotten"
     assert known[0].url == "https://w0000.test/0"
 
@@ -74,7 +74,7 @@ async def test_what_was_shown_is_noted_as_it_is_whatever_it_holds() -> None:
     for named in (True, False):
         session = SessionBudget(MemoryStore(), "team", Limits(), named=named)
         await sources.number_results(session, shown, None)
-        known = [(one.number, one.url, one.title, one.snippet) for one in await sources.listed(session)]
+        known = [(one.number, one.url, one.title, one.snippet) for one in await sources.pages(session, ())]
         assert known == [(place + 1, f"https://w.test/{place}", title, title * 2) for place, title in enumerate(titles)]
 
 

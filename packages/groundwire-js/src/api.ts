@@ -257,7 +257,6 @@ export interface OpenPageToolResult {
 
 /** A page that was read, or the reason why it was not. */
 export interface Page {
-  citation_id: number;
   url: string;
   final_url: string;
   title: string;
@@ -265,6 +264,13 @@ export interface Page {
   content_length: number;
   original_length: number | null;
   truncated: boolean;
+  published: string | null;
+  modified: string | null;
+  author: string | null;
+  language: string | null;
+  content_type: string;
+  warnings: string[];
+  citation_id: number;
   next_cursor: string | null;
   version: string;
   start: number;
@@ -273,15 +279,9 @@ export interface Page {
   excerpts: Excerpt[];
   matches: Match[];
   match_count: number | null;
-  published: string | null;
-  modified: string | null;
-  author: string | null;
-  language: string | null;
-  content_type: string;
   reader: string;
   status: "success" | "error";
   error: string;
-  warnings: string[];
   cached: boolean;
   stale: boolean;
 }

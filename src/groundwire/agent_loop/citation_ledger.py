@@ -9,7 +9,7 @@ from dataclasses import replace
 from groundwire.citations.marker_parser import Mark, MarkScanner, find_marks
 from groundwire.hosted.answers import HostedAnswer, HostedCitation, HostedSource
 from groundwire.models import Source
-from groundwire.tools import LocalSearchToolResult, ToolResult, WebSearchToolResult, render_text
+from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult, render_text
 from groundwire.web.known_urls import addresses_in
 
 __all__ = ["CitationLedger", "CitedText", "citations_in", "marked", "marks_in"]
@@ -60,14 +60,21 @@ class CitationLedger:
         self._user_urls |= urls
         self._from_text -= urls
 
-    def _note_origins(self, result: ToolResult) -> None:
-        """Record which URLs only a page, or the model, has named."""
-        if isinstance(result, (WebSearchToolResult, LocalSearchToolResult)):
-            self._from_text.difference_update(row.url for row in result.results)
-        elif result.status == "success" and result.url not in self._numbers and result.url not in self._user_urls:
-            address = result.final_url or result.url
-            if address not in self._numbers:
-                self._from_text.add(address)
+    def _pages_of(self, result: ToolResult) -> dict[str, str]:
+        """Return the titles of a result's pages by URL, and record which of them only a page, or the model, has named.
+
+        A page that was opened by a URL with a number has it already.
+        """
+        if not isinstance(result, OpenPageToolResult):
+            titles = {row.url: row.title for row in result.results}
+            self._from_text.difference_update(titles)
+            return titles
+        if result.status == "error" or result.url in self._numbers:
+            return {}
+        address = result.final_url or result.url
+        if address not in self._numbers and result.url not in self._user_urls:
+            self._from_text.add(address)
+        return {address: result.title}
 
     def number(self, url: str, title: str = "") -> int:
         """Return the number of a page, assigning the next one to a new page."""
@@ -84,11 +91,7 @@ class CitationLedger:
         """Return the pages of tool results that have no number yet, as titles by URL."""
         titles: dict[str, str] = {}
         for result in results:
-            self._note_origins(result)
-            if isinstance(result, (WebSearchToolResult, LocalSearchToolResult)):
-                titles |= {row.url: row.title for row in result.results}
-            elif result.status == "success" and result.url not in self._numbers:
-                titles[result.final_url or result.url] = result.title
+            titles |= self._pages_of(result)
         return {url: title for url, title in titles.items() if url not in self._numbers}
 
     def _add(self, number: int, url: str, title: str) -> int:
@@ -101,19 +104,14 @@ class CitationLedger:
 
     def take(self, result: ToolResult) -> str:
         """Record the pages of a tool result and return it as text for the model, with the run's numbers."""
-        self._note_origins(result)
+        for url, title in self._pages_of(result).items():
+            self.number(url, title)
         if isinstance(result, WebSearchToolResult):
-            rows = tuple(
-                row.model_copy(update={"citation_id": self.number(row.url, row.title)}) for row in result.results
-            )
-            return render_text(result.model_copy(update={"results": rows}))
-        if isinstance(result, LocalSearchToolResult):
-            for row in result.results:
-                self.number(row.url, row.title)
-        elif result.status == "success":
-            first = self._numbers.get(result.url)
-            number = first or self.number(result.final_url or result.url, result.title)
-            return render_text(result.model_copy(update={"citation_id": number}))
+            rows = tuple(row.model_copy(update={"citation_id": self._numbers[row.url]}) for row in result.results)
+            result = result.model_copy(update={"results": rows})
+        elif isinstance(result, OpenPageToolResult) and result.status == "success":
+            number = self._numbers.get(result.url) or self._numbers[result.final_url or result.url]
+            result = result.model_copy(update={"citation_id": number})
         return render_text(result)
 
     def take_hosted(self, answer: HostedAnswer) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeGuard
 
 from groundwire.errors import InvalidRequest
-from groundwire.hosted.answers import HostedAnswer, HostedCall, HostedCitation, HostedUsage, read_answer
+from groundwire.hosted.answers import HostedAnswer, HostedCall, HostedUsage, read_answer
 from groundwire.hosted.api_capabilities import Api, Wire
 from groundwire.hosted.requests import gemini
 from groundwire.hosted.requests.prepare import tools_of
@@ -183,39 +183,21 @@ def _gemini_mode(body: dict[str, Any], mode: str, only: tuple[str, ...] = ()) ->
 
 
 def joined(answers: Sequence[HostedAnswer]) -> HostedAnswer:
-    """Join the parts of one turn into one answer: concatenate texts and shift citations accordingly.
+    """Join the parts of one turn, which only Anthropic's API pauses, into one answer.
 
-    Anthropic's are read again as one message: a page may be fetched in one part and cited in another.
+    They are read again as one message: a page may be fetched in one part and cited in another.
 
     Args:
-        answers: The pieces in order, at least one.
+        answers: The parts in order, at least one.
     """
-    last, usage = answers[-1], total(answers)
+    last = answers[-1]
+    if len(answers) == 1:
+        return last
     turn = tuple(part for answer in answers for part in answer.turn)
+    content = [block for part in turn for block in part.get("content") or ()]
+    message = read_answer(last.api, {"type": "message", "content": content, "stop_reason": last.stop_reason})
     errors = tuple(dict.fromkeys(error for answer in answers for error in answer.errors))
-    error = next((answer.error for answer in answers if answer.error is not None), None)
-    if len(answers) > 1 and all(answer.api == "anthropic" for answer in answers):
-        content = [block for part in turn for block in part.get("content") or ()]
-        message = read_answer("anthropic", {"type": "message", "content": content, "stop_reason": last.stop_reason})
-        return replace(message, model=last.model, usage=usage, turn=turn, errors=errors, error=error)
-    text = ""
-    citations: list[HostedCitation] = []
-    for answer in answers:
-        citations += [_shifted(citation, len(text)) for citation in answer.citations]
-        text += answer.text
-    return replace(
-        last,
-        text=text,
-        citations=tuple(citations),
-        queries=tuple(dict.fromkeys(query for answer in answers for query in answer.queries)),
-        sources=tuple({source.url: source for answer in reversed(answers) for source in answer.sources}.values()),
-        opened=tuple(dict.fromkeys(url for answer in answers for url in answer.opened)),
-        errors=errors,
-        error=error,
-        usage=usage,
-        turn=turn,
-        sources_from=next((answer.sources_from for answer in answers if answer.sources), "none"),
-    )
+    return replace(message, model=last.model, turn=turn, errors=errors, error=errors[0] if errors else None)
 
 
 def last_turn(answers: Sequence[HostedAnswer]) -> Sequence[HostedAnswer]:
@@ -234,10 +216,3 @@ def total(answers: Sequence[HostedAnswer]) -> HostedUsage:
         input_tokens=sum(answer.usage.input_tokens for answer in answers),
         output_tokens=sum(answer.usage.output_tokens for answer in answers),
     )
-
-
-def _shifted(citation: HostedCitation, by: int) -> HostedCitation:
-    def plus(place: int | None) -> int | None:
-        return None if place is None else place + by
-
-    return replace(citation, start=plus(citation.start), end=plus(citation.end), position=plus(citation.position))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-__all__ = ["FORMULA", "BlockSplitter", "render_block"]
+__all__ = ["BlockSplitter", "render_block"]
 
 _PLACEHOLDER: Final = re.compile("\ue000(\\d{1,6})\ue001")
 _PLACEHOLDER_SIGNS: Final = str.maketrans({"\ue000": "\ufffd", "\ue001": "\ufffd"})

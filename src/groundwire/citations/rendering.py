@@ -5,14 +5,13 @@ Answers of model APIs with hosted search are given markers first.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from groundwire.citations.dialects import CHANNELS, Channel, ChannelName, one_line
 from groundwire.citations.link_filter import LinkFilter
-from groundwire.citations.markdown_blocks import FORMULA, BlockSplitter, render_block
+from groundwire.citations.markdown_blocks import BlockSplitter, render_block
 from groundwire.citations.marker_parser import Mark, MarkScanner, find_marks
 from groundwire.citations.verify.report import CitedPage
 from groundwire.hosted.answers.types import HostedAnswer, HostedCitation
@@ -32,8 +31,6 @@ _UNTRUSTED: Final = ("drop", "keep")
 _PREVIEW_CHANNELS: Final = frozenset({"telegram_markdown_v2", "telegram_html"})
 # Before a Markdown link, the first makes it an image and the second disables it.
 _JOINING_SIGNS: Final = frozenset("!\\")
-_MAY_BEGIN: Final = re.compile(r"[$\\]")  # the start of a formula
-_MAX_FORMULA_CHARS: Final = 2_000  # characters
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,9 +49,9 @@ class CitationStream:
     """Renders a streamed answer for a channel.
 
     On the Markdown channel the answer passes through immediately, unchanged except for the markers: only a possible
-    marker, inline code, a tag, an image, or a line with a possible formula is held back until it is complete. On other
-    channels the Markdown is converted to the channel's markup, a block at a time. Images whose URL belongs to no source
-    are written as text. The output does not depend on how the answer is split into chunks.
+    marker, inline code, a tag, or an image is held back until it is complete. On other channels the Markdown is
+    converted to the channel's markup, a block at a time. Images whose URL belongs to no source are written as text. The
+    output does not depend on how the answer is split into chunks.
 
     Args:
         sources: The sources by number; of two with the same number the first counts.
@@ -97,7 +94,6 @@ class CitationStream:
         self._scanner = MarkScanner()
         self._blocks = BlockSplitter()
         self._has_begun = False
-        self._pending: list[str | Mark] = []  # a line with a possible formula, from its first dollar sign on
         self._used: set[int] = set()
         self._unknown: dict[int, None] = {}
         self._last = ""
@@ -116,15 +112,14 @@ class CitationStream:
         """Take the next chunk of the answer and return the text that can be shown now."""
         if not self._channel.keeps_markdown:
             return "".join(map(self._render, self._blocks.feed(chunk)))
-        return self._write(self._settle(self._scanner.feed(self._filter.feed(chunk))))
+        return self._write(self._scanner.feed(self._filter.feed(chunk)))
 
     def close(self) -> str:
         """End the answer and return the text held back, followed by the cited sources."""
         if not self._channel.keeps_markdown:
             tail = "".join(map(self._render, self._blocks.close()))
         else:
-            pieces = [*self._scanner.feed(self._filter.close()), *self._scanner.close()]
-            tail = self._write([*self._settle(pieces), *self._without_formulas()])
+            tail = self._write([*self._scanner.feed(self._filter.close()), *self._scanner.close()])
         if not self._footer or not self._used:
             return tail
         fence = f"\n{self._scanner.open_fence}" if self._channel.keeps_markdown and self._scanner.open_fence else ""
@@ -138,47 +133,6 @@ class CitationStream:
         between = ("\n" if self._channel.html else "\n\n") if self._has_begun else ""
         self._has_begun = True
         return between + written
-
-    def _settle(self, pieces: Iterable[str | Mark]) -> list[str | Mark]:
-        """Return the pieces that certainly are or are not part of a formula; hold back the rest."""
-        out: list[str | Mark] = []
-        for piece in pieces:
-            if isinstance(piece, Mark):
-                (self._pending or out).append(piece)
-                continue
-            for line in re.split(r"(?<=\n)", piece):
-                begin = None if self._pending else _MAY_BEGIN.search(line)
-                if self._pending:
-                    self._pending.append(line)
-                elif begin is not None:
-                    out.append(line[: begin.start()])
-                    self._pending.append(line[begin.start() :])
-                else:
-                    out.append(line)
-                if line.endswith("\n") and self._pending and not self._goes_on():
-                    out += self._without_formulas()
-        return [piece for piece in out if piece]
-
-    def _goes_on(self) -> bool:
-        """Return whether the held text is a multiline formula that has not ended."""
-        text = "".join(piece.text if isinstance(piece, Mark) else piece for piece in self._pending)
-        if not text.startswith(("$$", "\\[")) or len(text) > _MAX_FORMULA_CHARS or not text.splitlines()[-1].strip():
-            return False
-        return FORMULA.match(text) is None
-
-    def _without_formulas(self) -> list[str | Mark]:
-        """Return the pieces held back; markers inside formulas are plain text."""
-        pieces, self._pending = self._pending, []
-        joined = "".join(piece.text if isinstance(piece, Mark) else piece for piece in pieces)
-        formulas = [formula.span() for formula in FORMULA.finditer(joined)]
-        out: list[str | Mark] = []
-        position = 0
-        for piece in pieces:
-            text = piece.text if isinstance(piece, Mark) else piece
-            inside = any(start <= position and position + len(text) <= end for start, end in formulas)
-            out.append(text if inside else piece)
-            position += len(text)
-        return out
 
     def _write(self, pieces: Iterable[str | Mark]) -> str:
         out: list[str] = []

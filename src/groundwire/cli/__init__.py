@@ -213,7 +213,7 @@ _REMEDIES = MappingProxyType(
     {
         **dict.fromkeys((errno.EACCES, errno.EPERM, errno.EROFS), "Use a folder that this user may write to."),
         **dict.fromkeys((errno.ENOSPC, errno.EDQUOT), "Free space on its disk, or write to another one."),
-        **dict.fromkeys((errno.ENOENT, errno.ENOTDIR, errno.EISDIR), "Check the path."),
+        **dict.fromkeys((errno.ENOENT, errno.EEXIST, errno.ENOTDIR, errno.EISDIR), "Check the path."),
     }
 )
 

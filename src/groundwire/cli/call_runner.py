@@ -259,9 +259,7 @@ def each(values: Iterable[str]) -> tuple[str, ...]:
 
 def print_json(result: ToolResult) -> None:
     """Print a tool result as one line of JSON."""
-    from groundwire.tools import render_json
-
-    click.echo(escaped(render_json(result)))
+    click.echo(escaped(result.model_dump_json()))
 
 
 def words_or_input(context: click.Context, argument: click.Parameter, words: Sequence[str]) -> str:

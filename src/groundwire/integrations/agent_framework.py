@@ -5,49 +5,34 @@
 
     agent = Agent(client=client, tools=web_tools())
 
-A failure is reported in the text of the result. A tool saved with `to_dict` is loaded with
-`AgentFrameworkTool.from_dict`, and then uses the current settings.
+A failure is reported in the text of the result.
 """
 
 from __future__ import annotations
 
-from collections.abc import MutableMapping
 from typing import Any
 
+from groundwire.integrations.framework_tools import tools_for
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, runner_named, runners, text_of
 from groundwire.sync import SyncWeb
+from groundwire.tools import Tool, render_text
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["AgentFrameworkTool", "web_tools"]
+__all__ = ["web_tools"]
 
-_Base: Any = need("agent-framework", "agent_framework").FunctionTool
+_framework = need("agent-framework", "agent_framework")
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as function tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [AgentFrameworkTool(runner) for runner in runners(web, permission)]
+    """Return `web_search` and `open_page` as function tools; see `framework_tools.tools_for`."""
+    return [_tool(tool) for tool in tools_for(web, permission)]
 
 
-class AgentFrameworkTool(_Base):
-    """One tool.
+def _tool(tool: Tool) -> Any:
+    async def call(**arguments: Any) -> str:
+        return render_text(await tool.call(**arguments))
 
-    Args:
-        runner: The tool that it calls.
-    """
-
-    def __init__(self, runner: Runner) -> None:
-        async def call(**arguments: Any) -> str:
-            return text_of(await runner.acall(arguments))
-
-        super().__init__(name=runner.name, description=runner.description, func=call, input_model=runner.schema)
-
-    def to_dict(self, **_: Any) -> dict[str, Any]:
-        """Return the serialized form: the name of the tool."""
-        return {"type": "function_tool", "name": self.name}
-
-    @classmethod
-    def from_dict(cls, value: MutableMapping[str, Any], /, **_: Any) -> Any:
-        """Load a serialized tool."""
-        return cls(runner_named(value["name"]))
+    return _framework.FunctionTool(
+        name=tool.name, description=tool.description, func=call, input_model=tool.definition()["parameters"]
+    )

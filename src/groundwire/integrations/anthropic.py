@@ -15,10 +15,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from groundwire.integrations.framework_tools import call_blocking, tools_for
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, failed, runners, text_of
 from groundwire.sync import SyncWeb
-from groundwire.tools import ToolResult
+from groundwire.tools import Tool, ToolResult, render_text
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
@@ -29,34 +29,34 @@ _tools = need("anthropic", "anthropic.lib.tools")
 
 
 def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` for `Anthropic`; see `groundwire.integrations.tool_runner.runners`."""
-    return [_sync_tool(runner) for runner in runners(web, permission)]
+    """Return `web_search` and `open_page` for `Anthropic`; see `framework_tools.tools_for`."""
+    return [_sync_tool(tool) for tool in tools_for(web, permission)]
 
 
 def async_web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
     """Return the same for `AsyncAnthropic`."""
-    return [_async_tool(runner) for runner in runners(web, permission)]
+    return [_async_tool(tool) for tool in tools_for(web, permission)]
 
 
-def _sync_tool(runner: Runner) -> Any:
+def _sync_tool(tool: Tool) -> Any:
     def call(**arguments: Any) -> str:
-        return _text(runner.call(arguments))
+        return _text(call_blocking(tool, arguments))
 
-    return _anthropic.beta_tool(call, **_about(runner))
+    return _anthropic.beta_tool(call, **_about(tool))
 
 
-def _async_tool(runner: Runner) -> Any:
+def _async_tool(tool: Tool) -> Any:
     async def call(**arguments: Any) -> str:
-        return _text(await runner.acall(arguments))
+        return _text(await tool.call(**arguments))
 
-    return _anthropic.beta_async_tool(call, **_about(runner))
+    return _anthropic.beta_async_tool(call, **_about(tool))
 
 
-def _about(runner: Runner) -> dict[str, Any]:
-    return {"name": runner.name, "description": runner.description, "input_schema": runner.schema}
+def _about(tool: Tool) -> dict[str, Any]:
+    return {"name": tool.name, "description": tool.description, "input_schema": tool.definition()["parameters"]}
 
 
 def _text(result: ToolResult) -> str:
-    if failed(result):
-        raise _tools.ToolError(text_of(result))
-    return text_of(result)
+    if result.status == "error":
+        raise _tools.ToolError(render_text(result))
+    return render_text(result)

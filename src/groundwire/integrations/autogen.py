@@ -5,8 +5,7 @@
 
     agent = AssistantAgent("researcher", model_client=client, tools=web_tools(), max_tool_iterations=6)
 
-A failure is reported in the text of the result. A tool is a component: `dump_component` serializes its name, and
-`load_component` creates it with the current settings.
+A failure is reported in the text of the result.
 """
 
 from __future__ import annotations
@@ -16,48 +15,34 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from groundwire.integrations.framework_tools import tools_for
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, runner_named, runners, text_of
 from groundwire.sync import SyncWeb
+from groundwire.tools import Tool, render_text
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["AutoGenToolConfig", "AutoGenWebTool", "web_tools"]
+__all__ = ["web_tools"]
 
 _Base: Any = need("autogen", "autogen_core.tools").BaseTool
-_Component: Any = need("autogen", "autogen_core").Component
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [AutoGenWebTool(runner) for runner in runners(web, permission)]
+    """Return `web_search` and `open_page` as tools; see `framework_tools.tools_for`."""
+    return [_AutoGenTool(tool) for tool in tools_for(web, permission)]
 
 
-class AutoGenToolConfig(BaseModel):
-    """The serialized form of a tool."""
+class _AutoGenTool(_Base):
+    """One tool."""
 
-    name: str
-    """`web_search` or `open_page`."""
-
-
-class AutoGenWebTool(_Base, _Component[AutoGenToolConfig]):
-    """One tool.
-
-    Args:
-        runner: The tool that it calls.
-    """
-
-    component_config_schema = AutoGenToolConfig
-    component_provider_override: str = f"{__name__}.AutoGenWebTool"
-
-    def __init__(self, runner: Runner) -> None:
-        super().__init__(BaseModel, str, runner.name, runner.description)
-        self._runner = runner
+    def __init__(self, tool: Tool) -> None:
+        super().__init__(BaseModel, str, tool.name, tool.description)
+        self._tool = tool
 
     @property
     def schema(self) -> dict[str, Any]:
         """The tool's definition, with the schema unchanged; the framework would otherwise derive it from a class."""
-        return {"name": self._runner.name, "description": self._runner.description, "parameters": self._runner.schema}
+        return self._tool.definition()
 
     async def run(self, args: BaseModel, cancellation_token: Any) -> str:
         """Call it with parsed arguments."""
@@ -65,11 +50,4 @@ class AutoGenWebTool(_Base, _Component[AutoGenToolConfig]):
 
     async def run_json(self, args: Mapping[str, Any], cancellation_token: Any, call_id: str | None = None) -> str:
         """Call it."""
-        return text_of(await self._runner.acall(args))
-
-    def _to_config(self) -> AutoGenToolConfig:
-        return AutoGenToolConfig(name=self._runner.name)
-
-    @classmethod
-    def _from_config(cls, config: AutoGenToolConfig) -> Any:
-        return cls(runner_named(config.name))
+        return render_text(await self._tool.call(**args))

@@ -15,9 +15,10 @@ from typing import Any, TypeVar
 
 from pydantic import PrivateAttr
 
+from groundwire.integrations.framework_tools import call_blocking, tools_for
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, runners, text_of
 from groundwire.sync import SyncWeb
+from groundwire.tools import Tool, render_text
 from groundwire.tools.permissions import Permission
 
 __all__ = ["web_tools"]
@@ -29,31 +30,31 @@ _traced: Callable[[_F], _F] = need("dspy", "dspy.utils.callback").with_callbacks
 
 
 def web_tools(web: SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [_DspyTool(runner) for runner in runners(web, permission)]
+    """Return `web_search` and `open_page` as tools; see `framework_tools.tools_for`."""
+    return [_DspyTool(tool) for tool in tools_for(web, permission)]
 
 
 class _DspyTool(_Base):
     """One tool. The tool itself validates the model's arguments, and accepts more than the schema states."""
 
-    _runner: Any = PrivateAttr()
+    _tool: Any = PrivateAttr()
 
-    def __init__(self, runner: Runner) -> None:
+    def __init__(self, tool: Tool) -> None:
         super().__init__(
-            func=lambda **arguments: text_of(runner.call(arguments)),
-            name=runner.name,
-            desc=runner.description,
-            args=runner.schema["properties"],
+            func=lambda **arguments: render_text(call_blocking(tool, arguments)),
+            name=tool.name,
+            desc=tool.description,
+            args=tool.definition()["parameters"]["properties"],
             arg_types={},
         )
-        self._runner = runner
+        self._tool = tool
 
     @_traced
     def __call__(self, **arguments: Any) -> str:
         """Call it."""
-        return text_of(self._runner.call(arguments))
+        return render_text(call_blocking(self._tool, arguments))
 
     @_traced
     async def acall(self, **arguments: Any) -> str:
         """Call it without blocking the event loop."""
-        return text_of(await self._runner.acall(arguments))
+        return render_text(await self._tool.call(**arguments))

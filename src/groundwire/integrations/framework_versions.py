@@ -1,25 +1,20 @@
-"""The supported versions of each framework, and the check for them."""
+"""The versions of frameworks that work, which are those of our extras, and the check for them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from functools import cache
 from importlib import import_module, metadata
-from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from groundwire._version import install_command
 
-__all__ = ["FRAMEWORKS", "Framework", "check_version", "need"]
+__all__ = ["Framework", "check_version", "framework_of", "need"]
 
 
-@dataclass(frozen=True, slots=True)
-class Framework:
+class Framework(NamedTuple):
     """One framework."""
 
-    extra: str
-    """The extra of Groundwire that installs it."""
     distribution: str
     """Its name in package registries."""
     lowest: str
@@ -29,29 +24,23 @@ class Framework:
 
     @property
     def requirement(self) -> str:
-        """The requirement of the extra."""
+        """The requirement of its extra."""
         return f"{self.distribution}>={self.lowest},<{self.below}"
 
 
-_ALL = (
-    Framework("strands", "strands-agents", "1.20", "2"),
-    Framework("openai-agents", "openai-agents", "0.3", "1"),
-    Framework("pydantic-ai", "pydantic-ai-slim", "2.16", "3"),
-    Framework("langchain", "langchain", "1.0", "2"),
-    Framework("anthropic", "anthropic", "2", "3"),
-    Framework("llamaindex", "llama-index-core", "0.14", "0.15"),
-    Framework("google-adk", "google-adk", "2.0", "3"),
-    Framework("haystack", "haystack-ai", "3.0", "4"),
-    Framework("agno", "agno", "3.0", "4"),
-    Framework("autogen", "autogen-agentchat", "0.7", "0.8"),
-    Framework("crewai", "crewai", "1.15", "2"),
-    Framework("dspy", "dspy", "3.1", "4"),
-    Framework("smolagents", "smolagents", "1.20", "2"),
-    Framework("agent-framework", "agent-framework-core", "1.0", "2"),
-)
+@cache
+def framework_of(extra: str) -> Framework:
+    """Return the framework that an extra of Groundwire installs, as the metadata of the installed package has it.
 
-FRAMEWORKS: Mapping[str, Framework] = MappingProxyType({framework.extra: framework for framework in _ALL})
-"""Every framework with a module here, by its extra."""
+    Raises:
+        LookupError: there is no such extra. ImportError: Groundwire is not installed as a package.
+    """
+    for requirement in metadata.requires("groundwire") or ():
+        words, _, marker = requirement.partition(";")
+        if re.search(rf"""extra == ['"]{extra}['"]""", marker):
+            bounds = dict(re.findall(r"(>=|<)([\d.]+)", words))
+            return Framework(re.split(r"[^\w.-]", words, maxsplit=1)[0], bounds[">="], bounds["<"])
+    raise LookupError(extra)
 
 
 def need(extra: str, module: str) -> Any:
@@ -67,10 +56,10 @@ def need(extra: str, module: str) -> Any:
     Raises:
         ImportError: it is not installed; the message names the package.
     """
-    framework = FRAMEWORKS[extra]
+    framework = framework_of(extra)
     if not check_version(extra):
         raise ImportError(
-            f"{framework.distribution} is not installed: {_how(extra)} "
+            f"{framework.distribution} is not installed: {install_command(framework.requirement)} "
             f"(versions {framework.lowest} to below {framework.below})"
         )
     return import_module(module)
@@ -85,7 +74,7 @@ def check_version(extra: str) -> bool:
     Raises:
         ImportError: its version is not supported.
     """
-    framework = FRAMEWORKS[extra]
+    framework = framework_of(extra)
     try:
         version = metadata.version(framework.distribution)
     except metadata.PackageNotFoundError:
@@ -93,13 +82,9 @@ def check_version(extra: str) -> bool:
     if not _numbers(framework.lowest) <= _numbers(version) < _numbers(framework.below):
         raise ImportError(
             f"{framework.distribution} {version} is not supported; versions from {framework.lowest} to below "
-            f"{framework.below} work: {_how(extra)}"
+            f"{framework.below} work: {install_command(framework.requirement)}"
         )
     return True
-
-
-def _how(extra: str) -> str:
-    return install_command(FRAMEWORKS[extra].requirement)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

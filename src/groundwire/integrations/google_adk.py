@@ -12,9 +12,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from groundwire.integrations.framework_tools import tools_for
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, failed, runners, text_of
 from groundwire.sync import SyncWeb
+from groundwire.tools import Tool, render_text
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
@@ -25,25 +26,25 @@ _types = need("google-adk", "google.genai.types")
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [_AdkTool(runner) for runner in runners(web, permission)]
+    """Return `web_search` and `open_page` as tools; see `framework_tools.tools_for`."""
+    return [_AdkTool(tool) for tool in tools_for(web, permission)]
 
 
 class _AdkTool(_Base):
     """One tool."""
 
-    def __init__(self, runner: Runner) -> None:
-        super().__init__(name=runner.name, description=runner.description)
-        self._runner = runner
+    def __init__(self, tool: Tool) -> None:
+        super().__init__(name=tool.name, description=tool.description)
+        self._tool = tool
 
     def _get_declaration(self) -> Any:
         return _types.FunctionDeclaration(
-            name=self._runner.name,
-            description=self._runner.description,
-            parameters_json_schema=self._runner.schema,
+            name=self._tool.name,
+            description=self._tool.description,
+            parameters_json_schema=self._tool.definition()["parameters"],
         )
 
     async def run_async(self, *, args: dict[str, Any], tool_context: Any) -> dict[str, str]:
         """Call it."""
-        result = await self._runner.acall(args)
-        return {"error" if failed(result) else "result": text_of(result)}
+        result = await self._tool.call(**args)
+        return {"error" if result.status == "error" else "result": render_text(result)}

@@ -1,7 +1,7 @@
 """Groundwire in LangChain and LangGraph.
 
     from langchain.agents import create_agent
-    from groundwire.integrations.langchain import web_retriever, web_tools
+    from groundwire.integrations.langchain import web_tools
 
     agent = create_agent("openai:gpt-6.1-sol", tools=web_tools())
 
@@ -12,104 +12,39 @@ from __future__ import annotations
 
 from typing import Any
 
-from pydantic import PrivateAttr
-
+from groundwire.integrations.framework_tools import call_blocking, tools_for
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, failed, runners, text_of
 from groundwire.sync import SyncWeb
-from groundwire.tools import ToolResult, WebSearchToolResult
+from groundwire.tools import Tool, ToolResult, render_text
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["LangChainWebRetriever", "web_retriever", "web_tools"]
+__all__ = ["web_tools"]
 
 _tools = need("langchain", "langchain_core.tools")
-_documents = need("langchain", "langchain_core.documents")
-_BaseRetriever: Any = need("langchain", "langchain_core.retrievers").BaseRetriever
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as structured tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [_tool(runner) for runner in runners(web, permission)]
+    """Return `web_search` and `open_page` as structured tools; see `framework_tools.tools_for`."""
+    return [_tool(tool) for tool in tools_for(web, permission)]
 
 
-def web_retriever(web: Web | SyncWeb | None = None, *, limit: int | None = None) -> Any:
-    """Return a retriever that takes a query and returns a document per search result.
-
-    It raises a `ToolException` if the search fails.
-
-    Args:
-        web: See `web_tools`.
-        limit: Maximum documents; by default the setting `search.limit`.
-    """
-    retriever = LangChainWebRetriever(limit=limit)
-    retriever._runner, _ = runners(web)
-    return retriever
-
-
-class LangChainWebRetriever(_BaseRetriever):
-    """A retriever with the current settings; see `web_retriever`. Serialization keeps its limit.
-
-    `load(dumpd(retriever), valid_namespaces=["groundwire"], allowed_objects=[LangChainWebRetriever])` of
-    `langchain_core.load` loads one.
-    """
-
-    limit: int | None = None
-    """Maximum documents; by default the setting `search.limit`."""
-
-    _runner: Any = PrivateAttr(default=None)
-
-    @classmethod
-    def is_lc_serializable(cls) -> bool:
-        """Return that it can be serialized."""
-        return True
-
-    def _get_relevant_documents(self, query: str, *, run_manager: Any = None) -> list[Any]:
-        return _found(self._search().call({"query": query, "limit": self.limit}))
-
-    async def _aget_relevant_documents(self, query: str, *, run_manager: Any = None) -> list[Any]:
-        return _found(await self._search().acall({"query": query, "limit": self.limit}))
-
-    def _search(self) -> Runner:
-        if self._runner is None:
-            self._runner, _ = runners()
-        runner: Runner = self._runner
-        return runner
-
-
-def _found(result: ToolResult) -> list[Any]:
-    if failed(result) or not isinstance(result, WebSearchToolResult):
-        raise _tools.ToolException(text_of(result))
-    return [
-        _documents.Document(
-            page_content=row.snippet,
-            metadata={
-                "source": row.url,
-                "title": row.title,
-                "published": row.published,
-                "citation_id": row.citation_id,
-            },
-        )
-        for row in result.results
-    ]
-
-
-def _tool(runner: Runner) -> Any:
+def _tool(tool: Tool) -> Any:
     def answer(result: ToolResult) -> tuple[str, ToolResult]:
-        if failed(result):
-            raise _tools.ToolException(text_of(result))
-        return text_of(result), result
+        if result.status == "error":
+            raise _tools.ToolException(render_text(result))
+        return render_text(result), result
 
     def call(**arguments: Any) -> tuple[str, ToolResult]:
-        return answer(runner.call(arguments))
+        return answer(call_blocking(tool, arguments))
 
     async def acall(**arguments: Any) -> tuple[str, ToolResult]:
-        return answer(await runner.acall(arguments))
+        return answer(await tool.call(**arguments))
 
     return _tools.StructuredTool(
-        name=runner.name,
-        description=runner.description,
-        args_schema=runner.schema,
+        name=tool.name,
+        description=tool.description,
+        args_schema=tool.definition()["parameters"],
         func=call,
         coroutine=acall,
         response_format="content_and_artifact",

@@ -5,8 +5,7 @@
 
     agent = FunctionAgent(tools=web_tools(), llm=llm)
 
-A failure is a tool output with `is_error`; the structured result is its raw output. `LlamaIndexWebRetriever` returns
-results as nodes.
+A failure is a tool output with `is_error`; the structured result is its raw output.
 """
 
 from __future__ import annotations
@@ -14,50 +13,49 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from groundwire.integrations.framework_tools import call_blocking, tools_for
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, failed, runners, text_of
 from groundwire.sync import SyncWeb
-from groundwire.tools import ToolResult, WebSearchToolResult
+from groundwire.tools import Tool, ToolResult, render_text
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
-__all__ = ["LlamaIndexWebRetriever", "web_tools"]
+__all__ = ["web_tools"]
 
 _types = need("llamaindex", "llama_index.core.tools.types")
-_schema = need("llamaindex", "llama_index.core.schema")
-_BaseRetriever: Any = need("llamaindex", "llama_index.core.base.base_retriever").BaseRetriever
 _BaseMetadata: Any = _types.ToolMetadata
 _BaseTool: Any = _types.AsyncBaseTool
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [_LlamaIndexTool(runner) for runner in runners(web, permission)]
+    """Return `web_search` and `open_page` as tools; see `framework_tools.tools_for`."""
+    return [_LlamaIndexTool(tool) for tool in tools_for(web, permission)]
 
 
 class _Metadata(_BaseMetadata):
     """The tool's definition, with the schema unchanged; the framework would otherwise require a pydantic class."""
 
-    def __init__(self, runner: Runner) -> None:
-        super().__init__(name=runner.name, description=runner.description, fn_schema=None)
-        self._runner = runner
+    def __init__(self, tool: Tool) -> None:
+        super().__init__(name=tool.name, description=tool.description, fn_schema=None)
+        self._tool = tool
 
     def get_parameters_dict(self) -> dict[str, Any]:
         """Return the arguments as a JSON schema."""
-        return self._runner.schema
+        schema: dict[str, Any] = self._tool.definition()["parameters"]
+        return schema
 
     @property
     def fn_schema_str(self) -> str:
         """The same as text."""
-        return json.dumps(self._runner.schema)
+        return json.dumps(self._tool.definition()["parameters"])
 
 
 class _LlamaIndexTool(_BaseTool):
     """One tool."""
 
-    def __init__(self, runner: Runner) -> None:
-        self._runner = runner
-        self._metadata = _Metadata(runner)
+    def __init__(self, tool: Tool) -> None:
+        self._tool = tool
+        self._metadata = _Metadata(tool)
 
     @property
     def metadata(self) -> Any:
@@ -66,49 +64,17 @@ class _LlamaIndexTool(_BaseTool):
 
     def call(self, **arguments: Any) -> Any:
         """Call it without `async`."""
-        return self._output(arguments, self._runner.call(arguments))
+        return self._output(arguments, call_blocking(self._tool, arguments))
 
     async def acall(self, **arguments: Any) -> Any:
         """Call it."""
-        return self._output(arguments, await self._runner.acall(arguments))
+        return self._output(arguments, await self._tool.call(**arguments))
 
     def _output(self, arguments: dict[str, Any], result: ToolResult) -> Any:
         return _types.ToolOutput(
-            tool_name=self._runner.name,
-            content=text_of(result),
+            tool_name=self._tool.name,
+            content=render_text(result),
             raw_input=arguments,
             raw_output=result,
-            is_error=failed(result),
+            is_error=result.status == "error",
         )
-
-
-class LlamaIndexWebRetriever(_BaseRetriever):
-    """A retriever: a node for each search result. It raises a `RuntimeError` if the search fails.
-
-    Args:
-        limit: Maximum nodes; by default the setting `search.limit`.
-        web: See `web_tools`.
-    """
-
-    def __init__(self, limit: int | None = None, web: Web | SyncWeb | None = None) -> None:
-        self._limit = limit
-        self._runner, _ = runners(web)
-        super().__init__()
-
-    def _retrieve(self, query_bundle: Any) -> list[Any]:
-        return self._nodes(self._runner.call({"query": query_bundle.query_str, "limit": self._limit}))
-
-    async def _aretrieve(self, query_bundle: Any) -> list[Any]:
-        return self._nodes(await self._runner.acall({"query": query_bundle.query_str, "limit": self._limit}))
-
-    def _nodes(self, result: ToolResult) -> list[Any]:
-        if failed(result) or not isinstance(result, WebSearchToolResult):
-            raise RuntimeError(text_of(result))
-        return [
-            _schema.NodeWithScore(
-                node=_schema.TextNode(
-                    text=row.snippet, metadata={"url": row.url, "title": row.title, "citation_id": row.citation_id}
-                )
-            )
-            for row in result.results
-        ]

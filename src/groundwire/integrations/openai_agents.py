@@ -15,10 +15,11 @@ import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from groundwire.integrations.framework_tools import tools_for
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, runners, text_of
 from groundwire.json_text import json_or_none
 from groundwire.sync import SyncWeb
+from groundwire.tools import Tool, render_text
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
@@ -28,8 +29,8 @@ _agents = need("openai-agents", "agents")
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as function tools; see `groundwire.integrations.tool_runner.runners`."""
-    return [_tool(runner) for runner in runners(web, permission)]
+    """Return `web_search` and `open_page` as function tools; see `framework_tools.tools_for`."""
+    return [_tool(tool) for tool in tools_for(web, permission)]
 
 
 def function_tool(
@@ -63,8 +64,8 @@ def function_tool(
     )
 
 
-def _tool(runner: Runner) -> Any:
+def _tool(tool: Tool) -> Any:
     async def call(arguments: Mapping[str, Any]) -> str:
-        return text_of(await runner.acall(arguments))
+        return render_text(await tool.call(**arguments))
 
-    return function_tool(runner.name, runner.description, runner.schema, call)
+    return function_tool(tool.name, tool.description, tool.definition()["parameters"], call)

@@ -14,9 +14,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from groundwire.integrations.framework_tools import tools_for
 from groundwire.integrations.framework_versions import need
-from groundwire.integrations.tool_runner import Runner, failed, runners, text_of
 from groundwire.sync import SyncWeb
+from groundwire.tools import Tool, render_text
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
@@ -27,11 +28,11 @@ _capabilities = need("pydantic-ai", "pydantic_ai.capabilities")
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as tools; see `groundwire.integrations.tool_runner.runners`.
+    """Return `web_search` and `open_page` as tools; see `framework_tools.tools_for`.
 
     The structured result is the metadata of the tool's return.
     """
-    return [_tool(runner) for runner in runners(web, permission)]
+    return [_tool(tool) for tool in tools_for(web, permission)]
 
 
 def web_capability(web: Web | SyncWeb | None = None, *, permission: Permission | None = None, **native: Any) -> Any:
@@ -46,11 +47,11 @@ def web_capability(web: Web | SyncWeb | None = None, *, permission: Permission |
     return _capabilities.WebSearch(local=search, **native)
 
 
-def _tool(runner: Runner) -> Any:
+def _tool(tool: Tool) -> Any:
     async def call(**arguments: Any) -> Any:
-        result = await runner.acall(arguments)
-        if failed(result):
-            raise _pydantic_ai.ToolFailed(text_of(result))
-        return _pydantic_ai.ToolReturn(text_of(result), metadata=result)
+        result = await tool.call(**arguments)
+        if result.status == "error":
+            raise _pydantic_ai.ToolFailed(render_text(result))
+        return _pydantic_ai.ToolReturn(render_text(result), metadata=result)
 
-    return _pydantic_ai.Tool.from_schema(call, runner.name, runner.description, runner.schema)
+    return _pydantic_ai.Tool.from_schema(call, tool.name, tool.description, tool.definition()["parameters"])

@@ -14,11 +14,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from groundwire.integrations.framework_tools import tools_for
 from groundwire.integrations.framework_versions import need
 from groundwire.integrations.hosts import fallback_chain
 from groundwire.integrations.hosts.fallback_chain import get_session_stats, reset_session_counter
-from groundwire.integrations.tool_runner import Runner, failed, runners, text_of
 from groundwire.sync import SyncWeb
+from groundwire.tools import Tool, render_text
 from groundwire.tools.permissions import Permission
 from groundwire.web import Web
 
@@ -49,22 +50,23 @@ tavily_search: Any = _strands.tool(fallback_chain.tavily_search)
 
 
 def web_tools(web: Web | SyncWeb | None = None, *, permission: Permission | None = None) -> list[Any]:
-    """Return `web_search` and `open_page` as Strands tools; see `groundwire.integrations.tool_runner.runners`.
+    """Return `web_search` and `open_page` as Strands tools; see `framework_tools.tools_for`.
 
     A failure has the status `error`, so that Strands and the model's API recognize it.
     """
-    return [_tool(runner) for runner in runners(web, permission)]
+    return [_tool(tool) for tool in tools_for(web, permission)]
 
 
-def _tool(runner: Runner) -> Any:
-    spec = {"name": runner.name, "description": runner.description, "inputSchema": {"json": runner.schema}}
+def _tool(tool: Tool) -> Any:
+    schema = tool.definition()["parameters"]
+    spec = {"name": tool.name, "description": tool.description, "inputSchema": {"json": schema}}
 
     async def call(use: Mapping[str, Any], **_: Any) -> dict[str, Any]:
-        result = await runner.acall(use["input"])
+        result = await tool.call(**use["input"])
         return {
             "toolUseId": use["toolUseId"],
-            "status": "error" if failed(result) else "success",
-            "content": [{"text": text_of(result)}],
+            "status": "error" if result.status == "error" else "success",
+            "content": [{"text": render_text(result)}],
         }
 
-    return _tools.PythonAgentTool(runner.name, spec, call)
+    return _tools.PythonAgentTool(tool.name, spec, call)

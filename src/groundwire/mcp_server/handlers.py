@@ -7,7 +7,6 @@ import json
 import warnings
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, quote, unquote
 
@@ -25,7 +24,7 @@ from groundwire.mcp_server.sessions import HEARTBEAT, Sessions, logging_attempts
 from groundwire.mcp_server.structured_content import output_schema, structured_content
 from groundwire.models.argument_names import tool_method
 from groundwire.tools import ToolDefinition, ToolResult, refused, render_text, web_tool_definitions
-from groundwire.tools.definitions import guidance, instructions, local_search_definition
+from groundwire.tools.definitions import guidance, instructions
 
 if TYPE_CHECKING:
     from mcp.server.context import ServerRequestContext
@@ -93,28 +92,24 @@ def make_server(sessions: Sessions, *, heartbeat: float = HEARTBEAT) -> Server[A
     handlers = _Handlers(sessions, heartbeat)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # logging is deprecated in the newest protocol, but available in older ones
-        return _server(sessions, handlers)
-
-
-def _server(sessions: Sessions, handlers: _Handlers) -> Server[Any]:
-    return Server(
-        "groundwire",
-        version=__version__,
-        title="Groundwire",
-        description="The web for AI agents: one tool finds pages, the other reads one as clean Markdown.",
-        instructions=handlers.instructions,
-        icons=[types.Icon(src=f"data:image/svg+xml,{quote(_ICON)}", mime_type="image/svg+xml", sizes=["any"])],
-        cache_hints={"tools/list": _LISTS, "prompts/list": _LISTS, "resources/templates/list": _LISTS},
-        on_list_tools=handlers.list_tools,
-        on_call_tool=handlers.call_tool,
-        on_list_resources=handlers.list_resources,
-        on_list_resource_templates=handlers.list_resource_templates,
-        on_read_resource=handlers.read_resource,
-        on_list_prompts=handlers.list_prompts,
-        on_get_prompt=handlers.get_prompt,
-        on_completion=handlers.complete,
-        on_set_logging_level=handlers.set_logging_level,
-    )
+        return Server(
+            "groundwire",
+            version=__version__,
+            title="Groundwire",
+            description="The web for AI agents: one tool finds pages, the other reads one as clean Markdown.",
+            instructions=handlers.instructions,
+            icons=[types.Icon(src=f"data:image/svg+xml,{quote(_ICON)}", mime_type="image/svg+xml", sizes=["any"])],
+            cache_hints={"tools/list": _LISTS, "prompts/list": _LISTS, "resources/templates/list": _LISTS},
+            on_list_tools=handlers.list_tools,
+            on_call_tool=handlers.call_tool,
+            on_list_resources=handlers.list_resources,
+            on_list_resource_templates=handlers.list_resource_templates,
+            on_read_resource=handlers.read_resource,
+            on_list_prompts=handlers.list_prompts,
+            on_get_prompt=handlers.get_prompt,
+            on_completion=handlers.complete,
+            on_set_logging_level=handlers.set_logging_level,
+        )
 
 
 class _Handlers:
@@ -126,10 +121,6 @@ class _Handlers:
         self._openai = sessions.settings.mcp.tools == "openai"
         if self._openai:
             self.instructions = self.instructions.replace("web_search", "search").replace("open_page", "fetch")
-        elif sessions.settings.search.local.tool == "search":
-            search = local_search_definition(sessions.settings)
-            page = replace(page, description=page.description.replace("web_search", search.name))
-            self.instructions = self.instructions.replace("web_search", search.name)
         self._definitions = {search.name: search, page.name: page}
         self._names = [tool.name for tool in OPENAI_TOOLS] if self._openai else list(self._definitions)
 

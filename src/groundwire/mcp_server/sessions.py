@@ -11,13 +11,11 @@ import warnings
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from importlib import import_module
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import mcp_types as types
 
 from groundwire.errors import GroundwireError
-from groundwire.integrations.hosts.codelia_search import local_search_tool
 from groundwire.models import AttemptFinished, AttemptStarted, Event
 from groundwire.settings import Settings
 from groundwire.telemetry.call_events import listening
@@ -129,9 +127,7 @@ class Session:
 
         # The user is at the host, which asks before it calls; what the settings deny is denied here too.
         self._permission = Permission(web.settings.permission, ask=lambda _: True)
-        local = web.settings.search.local.tool == "search" and web.settings.mcp.tools != "openai"
-        search = local_search_tool(web) if local else web_search_tool(web)
-        tools = (guarded(tool, self._permission) for tool in (search, open_page_tool(web)))
+        tools = (guarded(tool, self._permission) for tool in (web_search_tool(web), open_page_tool(web)))
         self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         self._web = web
         self._searches: deque[WebSearchToolResult] = deque(maxlen=_SEARCHES)
@@ -298,10 +294,16 @@ class Sessions:
     async def _made(self) -> Web:
         async with self._lock:
             if self._web is None:
-                room = await asyncio.to_thread(import_module, "groundwire.web")
-                await asyncio.to_thread(import_module, "groundwire.tools.permissions")
-                web: Web = room.Web(self.settings)
+                web = (await asyncio.to_thread(_load_web))(self.settings)
                 for reason in web.skipped:
                     _logger.info("%s", reason)
                 self._web = web
             return self._web
+
+
+def _load_web() -> type[Web]:
+    """Import what answers calls, in a thread: it takes a while, in which the server answers other requests."""
+    import groundwire.tools.permissions  # noqa: F401
+    from groundwire.web import Web
+
+    return Web

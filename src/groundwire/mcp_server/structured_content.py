@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from groundwire.tools import LocalSearchToolResult, OpenPageToolResult, ToolDefinition, ToolResult
+from groundwire.tools import OpenPageToolResult, ToolDefinition, ToolResult
 
 __all__ = ["output_schema", "structured_content"]
 
@@ -28,8 +28,6 @@ _WORDS: Final = frozenset({"title", "description", "default", "additionalPropert
 def structured_content(result: ToolResult) -> dict[str, Any]:
     """Return what clients use of a result; `status` is always there."""
     values: dict[str, Any] = result.model_dump(mode="json")
-    if isinstance(result, LocalSearchToolResult):  # its three fields are stable
-        return values
     fields = _PAGE if isinstance(result, OpenPageToolResult) else _SEARCH
     content = {
         name: values[name] for name in fields if values[name] or (name in _EVEN_EMPTY and values[name] is not None)
@@ -49,16 +47,9 @@ def output_schema(definition: ToolDefinition) -> dict[str, Any]:
     """Return the types of these fields, without descriptions."""
     schema = definition.output_schema
     schemas: Mapping[str, Any] = schema["properties"]
-    fields = (
-        _PAGE
-        if "content" in schemas
-        else _SEARCH
-        if "status" in schemas and "backend" not in schemas
-        else tuple(schemas)
-    )
+    fields = _PAGE if "content" in schemas else _SEARCH
     properties = {name: _bare(schemas[name], schema.get("$defs", {})) for name in fields}
-    required = ["status"] if "backend" not in schemas else list(schema["required"])
-    return {"type": "object", "properties": properties, "required": required}
+    return {"type": "object", "properties": properties, "required": ["status"]}
 
 
 def _bare(schema: Mapping[str, Any], named: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 from pydantic import Field
 
@@ -40,29 +40,23 @@ class Freshness(FrozenModel):
         return {name: value for name, value in headers.items() if value}
 
 
-class ReadResult(FrozenModel):
-    """The result of a read provider for one URL."""
+class PageContent(FrozenModel):
+    """The fields that the result of a reader and a page have in common."""
 
     url: str
     """The requested URL."""
+    final_url: str = ""
+    """The URL after redirects; empty if unknown."""
     title: str = ""
-    """The page's title."""
+    """The page's title; empty if it has none."""
     content: str = ""
     """The page as Markdown."""
     content_length: int = 0
     """The length of `content`, in characters."""
     original_length: int | None = None
-    """The length before any truncation, in characters, if the provider knows it."""
+    """The length of the whole page's Markdown, in characters, if known."""
     truncated: bool = False
     """Whether `content` is not the whole page."""
-    incomplete: bool = False
-    """Whether scripts load parts of the page that are missing from `content`."""
-    success: bool
-    """Whether the page could be read."""
-    error: str = ""
-    """The reason and the next step, when `success` is false."""
-    final_url: str = ""
-    """The URL after redirects; empty if unknown."""
     published: str | None = None
     """When the page was published, or last changed if it states only that, ISO 8601; None means unknown."""
     modified: str | None = None
@@ -76,10 +70,21 @@ class ReadResult(FrozenModel):
     """The media type sent by the server, such as `text/html`."""
     warnings: tuple[str, ...] = ()
     """Warnings about the content."""
+    freshness: Freshness | None = Field(default=None, exclude=True, repr=False)
+    """The caching headers of the page; None if unknown. Not part of the JSON form."""
+
+
+class ReadResult(PageContent):
+    """The result of a read provider for one URL."""
+
+    incomplete: bool = False
+    """Whether scripts load parts of the page that are missing from `content`."""
+    success: bool
+    """Whether the page could be read."""
+    error: str = ""
+    """The reason and the next step, when `success` is false."""
     cost_usd: float = 0.0
     """The cost of reading it, in US dollars."""
-    freshness: Freshness | None = Field(default=None, repr=False)
-    """The caching headers of the page; None if unknown."""
     unchanged: bool = False
     """Whether the page is unchanged since it was last read (HTTP 304); `content` is then empty."""
 
@@ -154,25 +159,11 @@ class Link(str):
         return str(self)
 
 
-class Page(FrozenModel):
+class Page(PageContent):
     """A page that was read, or the reason why it was not."""
 
     citation_id: int = 0
     """The number to cite it by, the same as that of a search result with this URL; 0 if it has none."""
-    url: str
-    """The requested URL."""
-    final_url: str = ""
-    """The URL after redirects."""
-    title: str = ""
-    """The page's title; empty if it has none."""
-    content: str = ""
-    """The page as Markdown."""
-    content_length: int = 0
-    """The length of `content`, in characters."""
-    original_length: int | None = None
-    """The length of the whole page's Markdown, in characters."""
-    truncated: bool = False
-    """Whether `content` is not the whole page."""
     next_cursor: str | None = None
     """The `cursor` of the next piece; None if there is none."""
     version: str = ""
@@ -189,31 +180,24 @@ class Page(FrozenModel):
     """The positions of `find` in `excerpts`."""
     match_count: int | None = None
     """The number of occurrences of `find` on the whole page; None if it was not given."""
-    published: str | None = None
-    """When the page was published, or last changed if it states only that, ISO 8601; None means unknown."""
-    modified: str | None = None
-    """When the page was last changed, ISO 8601; None means unknown, or not after its day of publication. If the page
-    states only this day, `published` is the same."""
-    author: str | None = None
-    """The authors, separated by commas; None means unknown."""
-    language: str | None = None
-    """The page's language as a BCP 47 tag; None means unknown."""
-    content_type: str = ""
-    """The media type sent by the server, such as `text/html`."""
     reader: str = ""
     """The provider that read it."""
     status: Literal["success", "error"] = "success"
     """Whether the page could be read."""
     error: str = ""
     """The reason and the next step, if not."""
-    warnings: tuple[str, ...] = ()
-    """Warnings about the content."""
     cached: bool = False
     """Whether it came from the cache."""
     stale: bool = False
     """Whether it is stale: older than its time to live."""
-    freshness: Freshness | None = Field(default=None, exclude=True, repr=False)
-    """The caching headers of the page; None if unknown. Not part of the JSON form."""
+
+    @classmethod
+    def of(cls, result: ReadResult, **others: Any) -> Self:
+        """Return what a provider has read as a page, with other fields."""
+        fields = {name: getattr(result, name) for name in PageContent.model_fields}
+        whole = len(result.content)
+        lengths = {"content_length": whole, "original_length": max(result.original_length or 0, whole)}
+        return cls(**{**fields, **lengths, **others})
 
     @property
     def links(self) -> tuple[Link, ...]:

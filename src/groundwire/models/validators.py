@@ -27,9 +27,9 @@ __all__ = [
     "check_domains",
     "check_folders",
     "check_int",
+    "check_names",
     "check_parts",
     "check_pattern",
-    "check_site_readers",
     "check_text",
     "check_variables",
     "did_you_mean",
@@ -140,10 +140,10 @@ SITE_READERS = (
 """The sites that have a reader of their own; see `groundwire.reading.sites`."""
 
 
-def check_site_readers(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names of sites that have a reader, or raise ValueError."""
-    if unknown := next((name for name in names if name not in SITE_READERS), ""):
-        raise ValueError(f"{unknown!r} has no site reader{did_you_mean(unknown, SITE_READERS)}")
+def check_names(known: Sequence[str], problem: str, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names that are known, or raise ValueError with the problem of another one."""
+    if unknown := next((name for name in names if name not in known), ""):
+        raise ValueError(f"{unknown!r} {problem}{did_you_mean(unknown, known)}")
     return names
 
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from groundwire.models import Page, ReadResult
+from groundwire.models import ReadResult
 from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_invisible
 
 if TYPE_CHECKING:
@@ -19,7 +18,6 @@ __all__ = [
     "UnreadableDocument",
     "Why",
     "cleaned_result",
-    "page_of",
     "read_result",
 ]
 
@@ -113,34 +111,6 @@ def read_result(
         content_type=content_type,
         warnings=tuple(dict.fromkeys(warnings)),
         incomplete=converted.incomplete,
-    )
-
-
-def page_of(result: ReadResult, url: str, reader: str, notes: Sequence[str] = ()) -> Page:
-    """Return the page of a reader's result.
-
-    Args:
-        result: The result.
-        url: The requested URL.
-        reader: The reader's name.
-        notes: Warnings in addition to those of the reader.
-    """
-    return Page(
-        url=url,
-        final_url=result.final_url or url,
-        title=result.title,
-        content=result.content,
-        content_length=len(result.content),
-        original_length=max(result.original_length or 0, len(result.content)),
-        truncated=result.truncated,
-        published=result.published,
-        modified=result.modified,
-        author=result.author,
-        language=result.language,
-        content_type=result.content_type,
-        reader=reader,
-        warnings=(*result.warnings, *notes),
-        freshness=result.freshness,
     )
 
 

@@ -10,7 +10,7 @@ from groundwire.errors import DeadlineExceeded, PageEmpty, UnsupportedContent
 from groundwire.models import Page
 from groundwire.reading.documents.document import FILES
 from groundwire.reading.encoding.content_type import media_type
-from groundwire.reading.extracted import page_of, read_result
+from groundwire.reading.extracted import read_result
 from groundwire.reading.local import unreadable_error
 from groundwire.reading.text.sanitize import clean, strip_invisible
 from groundwire.reading.workers.pool import Conversion, Workers
@@ -66,9 +66,12 @@ class FileReader:
         if not converted.extracted.content:
             raise PageEmpty(url, "The file has no readable text.")
         result = read_result(url, converted, final_url=url, content_type="")
-        title = result.title or " ".join(strip_invisible(clean(file.path.name))[0].split())
-        known = {"title": title, "modified": result.modified or changed.date().isoformat()}
-        return page_of(result.model_copy(update=known), url, FILES_READER)
+        return Page.of(
+            result,
+            title=result.title or " ".join(strip_invisible(clean(file.path.name))[0].split()),
+            modified=result.modified or changed.date().isoformat(),
+            reader=FILES_READER,
+        )
 
     async def aclose(self) -> None:
         """Release its threads."""

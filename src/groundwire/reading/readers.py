@@ -33,7 +33,7 @@ from groundwire.errors import (
 from groundwire.models import Attempt, AttemptFinished, AttemptStarted, Freshness, Observer, Outcome, Page, ReadResult
 from groundwire.providers import ReadProvider
 from groundwire.providers.base import RevalidatingReader
-from groundwire.reading.extracted import cleaned_result, page_of
+from groundwire.reading.extracted import cleaned_result
 from groundwire.reading.sites.reader import SiteReader, SiteReaders
 from groundwire.safety.guard import Guard
 from groundwire.safety.tenancy import Owner
@@ -354,9 +354,11 @@ class Readers:
         url = reading.call.url
         if result.unchanged and reading.known is not None:
             return reading.known.model_copy(update={"freshness": result.freshness})
-        if not self._policy.permits(result.final_url or url.text):
+        final = result.final_url or url.text
+        if not self._policy.permits(final):
             raise BlockedDomain("The page redirects to a domain that the settings do not allow.")
-        return page_of(result, url.text, reader.name, reading.notes)
+        warnings = (*result.warnings, *reading.notes)
+        return Page.of(result, url=url.text, final_url=final, reader=reader.name, warnings=warnings)
 
     def _notify(self, event: AttemptStarted | AttemptFinished) -> None:
         if self._attempt_listener is not None:

@@ -52,24 +52,17 @@ def provider_entries() -> Mapping[str, str]:
     """Return where the classes of all installed providers are, as MODULE:CLASS by name; ours before another package's.
 
     Reading the metadata of every installed package takes longer than the rest of making a `Web`, so it is repeated only
-    when `sys.path` or a folder on it has changed, as it does when a package is installed.
+    when `sys.path` has changed.
     """
-    return _entries(tuple((folder, _modified(folder)) for folder in sys.path))
+    return _entries(tuple(sys.path))
 
 
 @lru_cache(maxsize=1)
-def _entries(folders: tuple[tuple[str, int], ...]) -> Mapping[str, str]:
+def _entries(_folders: tuple[str, ...]) -> Mapping[str, str]:
     from importlib.metadata import entry_points  # a search that uses only our own does not wait for it
 
     others = {entry.name: f"{entry.module}:{entry.attr}" for entry in entry_points(group=_GROUP)}  # without extras
     return MappingProxyType(others | dict(_OWN))
-
-
-def _modified(folder: str) -> int:
-    try:
-        return Path(folder).stat().st_mtime_ns
-    except OSError:
-        return 0
 
 
 def provider_entry(provider: str) -> str | None:

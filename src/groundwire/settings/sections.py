@@ -17,10 +17,9 @@ from groundwire.models.validators import (
     SITE_READERS,
     check_domains,
     check_folders,
+    check_names,
     check_parts,
-    check_site_readers,
     check_variables,
-    did_you_mean,
 )
 
 __all__ = [
@@ -129,17 +128,10 @@ def _plain_value(field: FieldInfo, value: object) -> object:
 class NativeSettings(SettingsSection):
     """Hosted search by the model's API."""
 
-    providers: Words = ("openai", "anthropic")
+    providers: Annotated[
+        Words, AfterValidator(partial(check_names, MODEL_PROVIDERS, "has no hosted search that Groundwire knows"))
+    ] = ("openai", "anthropic")
     """The model providers whose hosted search may be used; all others get the local tools."""
-
-    @field_validator("providers")
-    @classmethod
-    def _check_providers(cls, names: tuple[str, ...]) -> tuple[str, ...]:
-        if name := next((name for name in names if name not in MODEL_PROVIDERS), ""):
-            raise ValueError(
-                f"{name!r} has no hosted search that Groundwire knows{did_you_mean(name, MODEL_PROVIDERS)}"
-            )
-        return names
 
 
 class LocalSettings(SettingsSection):
@@ -147,8 +139,6 @@ class LocalSettings(SettingsSection):
 
     backend: Literal["ddg", "brave"] = "ddg"
     """The default backend of a search: ddg (DuckDuckGo, without a key) or brave."""
-    tool: Literal["web_search", "search"] = "web_search"
-    """The search tool offered over MCP: web_search, or `search`, which uses one backend and has codelia's arguments."""
     brave_api_key_env: str = Field(default="BRAVE_SEARCH_API_KEY", pattern=r"^[A-Z_][A-Z0-9_]*$", max_length=200)
     """The environment variable that holds the key for brave."""
 
@@ -210,7 +200,9 @@ class ReadSettings(SettingsSection):
     """Whether robots.txt files are respected (RFC 9309), by local and by remote readers."""
     robots_exceptions: Domains = ()
     """Domains, including subdomains, whose robots.txt is ignored: your own, or those you have an agreement with."""
-    site_readers: Annotated[Words, AfterValidator(check_site_readers)] = SITE_READERS
+    site_readers: Annotated[Words, AfterValidator(partial(check_names, SITE_READERS, "has no site reader"))] = (
+        SITE_READERS
+    )
     """The sites whose pages are read over their official APIs, if `local` is a reader; empty means none."""
     crawl_delay: float = Field(default=0.0, ge=0, le=60)
     """Seconds between two requests to one site; a longer crawl delay in its robots.txt applies, up to five seconds."""
@@ -238,8 +230,6 @@ class SessionSettings(SettingsSection):
     """Seconds without a call after which a session ends and its counts reset; 0 means never."""
     id: str = Field(default="", max_length=200)
     """The session's name; processes that share a name and a store share one budget. Empty means a new session."""
-    citations: Literal["session", "call"] = "session"
-    """Whether a page keeps its number for the whole session, or the results of each search are numbered from 1."""
 
 
 class StorageSettings(SettingsSection):

@@ -12,7 +12,6 @@ from groundwire.tools.results import (
     ToolResult,
     WebSearchToolResult,
     length_note,
-    render_json,
     render_text,
 )
 from groundwire.tools.toolset import Tool, Tools, open_page_tool, web_search_tool, web_tools
@@ -34,7 +33,6 @@ __all__ = [
     "open_page_tool",
     "opened",
     "refused",
-    "render_json",
     "render_text",
     "search_failed",
     "searched",

@@ -19,7 +19,7 @@ from groundwire.safety.urls import host_matches, parse_url
 from groundwire.settings import PermissionSettings
 from groundwire.settings.sections import Decision, PermissionRule, parse_rule
 from groundwire.tools import OpenPageToolResult, Tool, ToolResult, refused, web_tools
-from groundwire.tools.argument_coercion import understood
+from groundwire.tools.argument_coercion import positional, understood
 from groundwire.web import Web
 
 __all__ = ["Answer", "Ask", "Permission", "PermissionRequest", "guarded", "guarded_tools"]
@@ -145,7 +145,8 @@ def guarded(tool: Tool, permission: Permission) -> Tool:
     A page that a redirect led to another host needs a permission of its own before it is shown.
     """
 
-    async def call(**arguments: Any) -> ToolResult:
+    async def call(*values: object, **named: Any) -> ToolResult:
+        arguments = positional("url" if tool.name == "open_page" else "query", values, named)
         try:
             await permission.check(tool.name, arguments)
             result = await tool.call(**arguments)

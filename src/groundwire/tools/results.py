@@ -33,7 +33,6 @@ __all__ = [
     "WebSearchToolResult",
     "fence",
     "length_note",
-    "render_json",
     "render_text",
 ]
 
@@ -267,11 +266,6 @@ def _nonce(digits: int) -> str:
 _MAX_SECTIONS_NAMED = 20  # sections in a text
 _CONTINUATIONS: Final = ("More: the same URL with --cursor '{}'", 'More: open_page with the same url and cursor="{}"')
 """Instructions for reading on, for a person on the command line and for a model."""
-
-
-def render_json(result: ToolResult) -> str:
-    """Return a result as JSON of one line, for models and programs."""
-    return result.model_dump_json()
 
 
 def render_text(result: ToolResult, *, fenced: bool = True) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import re
 import sys
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -57,14 +56,11 @@ if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.web.open_page import OpenPageFlow
     from groundwire.web.page_batch import PageBatch
     from groundwire.web.search import SearchFlow
-    from groundwire.web.session_sources import SessionSources
     from groundwire.web.site_map import SiteMap
 
 __all__ = ["Web"]
 
 _LONGEST_TIMEOUT = 600  # seconds
-_COUNTRY_LANGUAGE = re.compile("([a-z]{2})-([a-z]{2})")
-_AT_ONCE = 5_000  # characters that are looked through without a thread, in some milliseconds
 _ARGUMENTS = (
     *("settings", "search_providers", "read_providers", "attempt_listener", "call_listeners", "cassette", "record"),
     *("replay", "resolver", "count_tokens", "timeout", "proxy"),
@@ -142,7 +138,7 @@ class Web:
             cassette=cassette,
             resolver=resolver,
         )
-        self.skipped: tuple[str, ...] = self._resources.setup.skipped
+        self.skipped: tuple[str, ...] = self._resources.skipped
         """Why configured providers are not used, a sentence each."""
         self.search_flow: SearchFlow = self._resources.search_flow
         """What searches for this view."""
@@ -224,8 +220,8 @@ class Web:
 
         Returns:
             The results, numbered to be cited by, with every attempt. A page keeps its number as long as the session
-            lasts; with `session.citations = "call"` each search starts at 1. No results means that the search worked
-            and found nothing. `cached` and `stale` say where they came from; `await results[0].open()` reads a page.
+            lasts. No results means that the search worked and found nothing. `cached` and `stale` say where they came
+            from; `await results[0].open()` reads a page.
 
         Raises:
             InvalidRequest: an argument is invalid. BudgetExceeded: the session's searches are used up.
@@ -236,9 +232,6 @@ class Web:
         from groundwire.routing.calls import SearchCall
 
         flow, settings = self._search_flow(sources), self.settings.search
-        if isinstance(region, str) and (pair := _COUNTRY_LANGUAGE.fullmatch(region)):  # as ddgs writes it
-            region = None if region == "wt-wt" else pair[1]
-            language = language or (None if pair[2] == "wt" else pair[2])
         safesearch = settings.safesearch if safesearch is None else safesearch
         strategy = settings.strategy if strategy is None else strategy
         check_choice("strategy", strategy, get_args(Strategy))
@@ -283,8 +276,7 @@ class Web:
             InvalidRequest: a folder cannot be read, or has too many files. PermissionDenied: no folder is allowed, or
             the archive is switched off. Closed.
         """
-        if self._resources.closed:
-            raise _closed()
+        self._check_open()
         from groundwire.web.files import Indexed
 
         return await self._resources.files.refresh(self.owner, self._files, progress=progress) or Indexed()
@@ -720,8 +712,7 @@ class Web:
         for text in texts:
             if not isinstance(text, str):
                 raise InvalidRequest("texts", f"must be texts, not {type(text).__name__}", "Pass the user's message.")
-        if self._resources.closed:
-            raise _closed()
+        self._check_open()
         urls = tuple(dict.fromkeys(url for text in texts for url in addresses_in(text)))
         if self._resources.known_urls is not None:
             await self._resources.known_urls.note(self._budget, "user", urls)
@@ -734,9 +725,10 @@ class Web:
             content: Whether to include the Markdown of opened ones.
 
         Raises:
-            InvalidRequest: the setting `session.citations` disables storing. Closed.
+            Closed.
         """
-        return await self._cited().pages(self._budget, None if content else ())
+        self._check_open()
+        return await self._resources.sources.pages(self._budget, None if content else ())
 
     async def verify(
         self,
@@ -755,8 +747,7 @@ class Web:
             entailment: A model that judges; see `groundwire.citations.verify.verify_answer`.
 
         Raises:
-            InvalidRequest: `answer` is not text or too long (more than 10,000 markers or sentences), or the setting
-                `session.citations` disables storing. Closed.
+            InvalidRequest: `answer` is not text or too long (more than 10,000 markers or sentences). Closed.
         """
         from groundwire.citations.verify import check_size, cited_numbers, verify_off_loop  # loaded on first use
 
@@ -764,16 +755,15 @@ class Web:
             raise InvalidRequest("answer", f"must be text, not {type(answer).__name__}", "Pass the model's answer.")
         check_size(answer, ())
         if pages is None:
-            is_short = len(answer) < _AT_ONCE
-            numbers = cited_numbers(answer) if is_short else await asyncio.to_thread(cited_numbers, answer)
-            pages = await self._cited().pages(self._budget, numbers)
+            numbers = await asyncio.to_thread(cited_numbers, answer)
+            self._check_open()
+            pages = await self._resources.sources.pages(self._budget, numbers)
         return await verify_off_loop(self.verification_workers, answer, pages, entailment=entailment)
 
     async def reset_session(self) -> None:
         """Reset the session: usage, known URLs, and citation numbers."""
         await self._budget.reset()
-        if self._resources.sources is not None:
-            await self._resources.sources.forget(self._budget)
+        await self._resources.sources.forget(self._budget)
         if self._resources.known_urls is not None:
             await self._resources.known_urls.forget(self._budget)
 
@@ -795,15 +785,9 @@ class Web:
         view.__dict__.update(self.__dict__, _is_view=True)
         return view
 
-    def _cited(self) -> SessionSources:
-        """Return the sources of sessions, or raise an error if they are not stored."""
+    def _check_open(self) -> None:
         if self._resources.closed:
-            raise _closed()
-        if self._resources.sources is None:
-            raise InvalidRequest(
-                "session.citations", "is call, so nothing is remembered", "Set it to session to check answers."
-            )
-        return self._resources.sources
+            raise Closed("This Web is closed; create a new one.")
 
     def _search_flow(self, sources: Sequence[SearchSource]) -> SearchFlow:
         """Return what searches the sources of a call for this view."""
@@ -853,19 +837,13 @@ class Web:
         ]
 
     def _begin(self, timeout: float | None, default: float) -> Deadline:
-        if self._resources.closed:
-            raise _closed()
+        self._check_open()
         seconds = default if timeout is None else timeout
         if not is_number(seconds) or not 0 < seconds <= _LONGEST_TIMEOUT:
             raise InvalidRequest(
                 "timeout", f"is {seconds!r}", f"Pass seconds, more than 0 and at most {_LONGEST_TIMEOUT}."
             )
         return Deadline.after(seconds)
-
-
-def _closed() -> Closed:
-    """Return the error for a call to a closed `Web`."""
-    return Closed("This Web is closed; create a new one.")
 
 
 def _is_named(name: str, names: Sequence[str] | None) -> bool:

@@ -26,26 +26,22 @@ from groundwire.reading.local_files import FileReader
 from groundwire.reading.passages.token_budget import TextBudget
 from groundwire.reading.passages.view import Ask
 from groundwire.reading.readers import Readers
-from groundwire.reading.sites.reader import SiteReaders
 from groundwire.reading.workers.pool import Workers, view_off_loop
 from groundwire.routing.budget import Reservation
 from groundwire.routing.cache import Cache
 from groundwire.routing.cache_codec import CacheTtl, age_fields, identity, page_codec, page_key, partition_of
 from groundwire.routing.calls import PageCall
-from groundwire.routing.politeness import Politeness
 from groundwire.safety.files import LocalFile, is_file_url
 from groundwire.safety.guard import Guard
 from groundwire.safety.secret_scanner import SecretScanner
 from groundwire.safety.tenancy import page_visibility
 from groundwire.safety.urls import DomainPolicy, WebUrl, url_or_none
 from groundwire.settings import Settings
-from groundwire.storage.base import Store
 from groundwire.telemetry.call_events import CallListeners, PageDone
-from groundwire.transport import Transport
 from groundwire.web.known_urls import FROM_TEXT, KnownUrls, addresses_in
 from groundwire.web.session_sources import SessionSources
 
-__all__ = ["OpenPageFlow", "check_address", "check_url", "check_urls", "make_politeness", "make_site_readers"]
+__all__ = ["OpenPageFlow", "check_address", "check_url", "check_urls"]
 
 _MAX_LOOP_CHARS = 20_000  # characters that are looked through without a thread, in about 10 ms
 
@@ -68,8 +64,8 @@ class OpenPageFlow:
     """The scanner for secrets in URLs."""
     known_urls: KnownUrls | None
     """The URLs known to sessions; None allows any."""
-    sources: SessionSources | None
-    """The numbering of a session's pages; None disables it."""
+    sources: SessionSources
+    """The numbering of a session's pages."""
     workers: Workers
     """The workers for long pages."""
     call_listeners: CallListeners
@@ -83,22 +79,17 @@ class OpenPageFlow:
         """Return a copy with only some of the readers, and another policy."""
         return replace(self, readers=self.readers.restricted(readers, policy), policy=policy)
 
-    async def open(self, call: PageCall) -> Page:
-        """Open one page; see `Web.open_page`."""
-        return await self._with_listeners(call, self._part(call))
+    async def open(self, call: PageCall, *, whole: bool = False) -> Page:
+        """Open one page and tell the listeners how that ended; see `Web.open_page`.
 
-    async def open_whole(self, call: PageCall) -> Page:
-        """Open one page as a whole, without a citation number; see `Web.read_many`."""
-        return await self._with_listeners(call, self._whole(call))
-
-    async def _part(self, call: PageCall) -> Page:
-        return await self._selected(call, await self._whole(call), call.selection)
-
-    async def _with_listeners(self, call: PageCall, opening: Awaitable[Page]) -> Page:
-        """Open a page, and tell the listeners how that ended."""
+        Args:
+            call: The page.
+            whole: Whether it is wanted as a whole, without a citation number; see `Web.read_many`.
+        """
         started = time.perf_counter()
         try:
-            page = await opening
+            page = await self._whole(call)
+            page = page if whole else await self._selected(call, page, call.selection)
         except BaseException as error:
             self._done(call, started, error)
             raise
@@ -141,10 +132,12 @@ class OpenPageFlow:
             load = loads[url]
             if load.page is not None:
                 mine = _share(room, parts) if shared else room
-                await self._cut(load, replace(load.call.selection, room=mine))
+                try:
+                    load.page = await self._selected(load.call, load.page, replace(load.call.selection, room=mine))
+                    room = _remaining_room(room, load.page.content, often[url]) if shared else room
+                except GroundwireError as error:
+                    load.page, load.error = None, error
                 parts -= often[url]
-                if shared and load.page is not None:
-                    room = _remaining_room(room, load.page.content, often[url])
             self._done(load.call, load.started, load.error or load.result())
         return tuple(loads[call.address, call.path].result() for call in calls)
 
@@ -160,18 +153,24 @@ class OpenPageFlow:
             self._done(load.call, load.started, error)
             raise
 
-    async def _cut(self, load: _PageLoad, selection: Ask) -> None:
-        """Replace the whole page by the selected part."""
-        page, load.page = load.page, None
-        if page is None:
-            return
-        try:
-            load.page = await self._selected(load.call, page, selection)
-        except GroundwireError as error:
-            load.error = error
-
     def _done(self, call: PageCall, started: float, end: Page | BaseException) -> None:
-        self.call_listeners.page_done(_record(call, started, end))
+        """Tell the listeners how a call ended: with a page, or with an exception."""
+        page = end if isinstance(end, Page) else None
+        attempts = tuple(call.attempts)
+        url = url_or_none(call.address)
+        done = PageDone(
+            session=call.budget.session,
+            host=url.host if url else "",
+            reader=page.reader if page else None,
+            attempts=attempts,
+            characters=page.content_length if page else 0,
+            seconds=time.perf_counter() - started,
+            cached=bool(page and page.cached),
+            stale=bool(page and page.stale),
+            error=None if page else type(end).__name__,
+            cost_usd=sum(attempt.cost_usd for attempt in attempts),
+        )
+        self.call_listeners.page_done(done)
 
     async def _selected(self, call: PageCall, page: Page, selection: Ask) -> Page:
         """Return the requested part of a whole page, and count it.
@@ -179,7 +178,7 @@ class OpenPageFlow:
         Raises:
             InvalidRequest: the page has no such part. DeadlineExceeded: searching a very long page took too long.
         """
-        if self.sources is not None and call.cache_mode != "bypass":
+        if call.cache_mode != "bypass":
             page = await self.sources.number_page(call.budget, page)
         warnings = await self.state()
         if call.from_text:
@@ -323,45 +322,3 @@ def _share(room: TextBudget, parts: int) -> TextBudget:
 def _remaining_room(room: TextBudget, content: str, times: int) -> TextBudget:
     tokens = None if room.tokens is None else room.tokens - times * room.tokens_of(content)
     return room.limited(room.characters - times * len(content), tokens)
-
-
-def _record(call: PageCall, started: float, end: Page | BaseException) -> PageDone:
-    """Return the event for call listeners; `end` is the page, or the exception."""
-    page = end if isinstance(end, Page) else None
-    attempts = tuple(call.attempts)
-    url = url_or_none(call.address)
-    return PageDone(
-        session=call.budget.session,
-        host=url.host if url else "",
-        reader=page.reader if page else None,
-        attempts=attempts,
-        characters=page.content_length if page else 0,
-        seconds=time.perf_counter() - started,
-        cached=bool(page and page.cached),
-        stale=bool(page and page.stale),
-        error=None if page else type(end).__name__,
-        cost_usd=sum(attempt.cost_usd for attempt in attempts),
-    )
-
-
-def make_politeness(settings: Settings, pages: Transport, store: Store) -> Politeness:
-    """Return the crawl rules for page requests from the settings."""
-    options = settings.read
-    return Politeness(
-        pages,
-        store,
-        robots=options.robots,
-        exceptions=options.robots_exceptions,
-        delay=options.crawl_delay,
-        at_once=options.max_per_host,
-        user_agent=settings.network.user_agent,
-    )
-
-
-def make_site_readers(settings: Settings, pages: Transport, store: Store, workers: Workers) -> SiteReaders | None:
-    """Create the readers for well-known sites from the settings, or return None if there are none."""
-    options = settings.read
-    isolated = options.isolation == "process"
-    if not options.site_readers:
-        return None
-    return SiteReaders(pages, store, workers, names=options.site_readers, isolated=isolated)

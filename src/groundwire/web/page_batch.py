@@ -197,7 +197,7 @@ class PageBatch:
             await asyncio.sleep(max(0.0, queue.ready - loop.time()))
             queue.ready = loop.time() + self._delay
         async with self._slots:
-            page = await self._flow.open_whole(self._new_call(url))
+            page = await self._flow.open(self._new_call(url), whole=True)
         if page.cached:  # the site was not asked
             queue.ready = 0.0
         return page

@@ -7,7 +7,7 @@ import logging
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote, urlsplit
@@ -50,72 +50,13 @@ if TYPE_CHECKING:  # needed for pages or cassettes only, and slow to load
     from groundwire.web.files import FileSearch
     from groundwire.web.open_page import OpenPageFlow
 
-__all__ = ["ProviderSetup", "Resources", "known_secrets", "make_secret_scanner", "with_overrides"]
-
-
-@dataclass(slots=True, eq=False, repr=False)
-class ProviderSetup:
-    """Creates providers; one object serves both roles of a hybrid."""
-
-    settings: Settings
-    """The settings in effect."""
-    transports: HttpClients
-    """The shared HTTP clients."""
-    archive: Archive | None
-    """The archive; None if it is disabled."""
-    workers: Workers
-    """The shared workers for heavy work."""
-    providers: dict[str, SearchProvider | ReadProvider] = field(default_factory=dict)
-    """The created providers, by name."""
-    skipped: tuple[str, ...] = ()
-    """Why providers are not used, a sentence each."""
-
-    def make(
-        self,
-        role: str,
-        choices: Sequence[str | SearchProvider] | Sequence[str | ReadProvider] | None,
-        configured: Sequence[str],
-    ) -> list[SearchProvider | ReadProvider]:
-        """Return the providers of one role in order, without those that lack a key or a setting.
-
-        Args:
-            role: `search` or `read`.
-            choices: Names and objects in order of preference; None takes `configured`.
-            configured: The names in the settings.
-
-        Raises:
-            ConfigurationError: a provider is unknown or cannot do this, or none can be used.
-        """
-        usable: list[SearchProvider | ReadProvider] = []
-        reasons: list[NotConfigured | MissingKey] = []
-        for item in configured if choices is None else choices:
-            if not isinstance(item, str):
-                usable.append(as_provider(item))
-                continue
-            try:
-                provider = self.providers.get(item) or create(
-                    item, self.settings, self.transports, self.archive, workers=self.workers
-                )
-            except (NotConfigured, MissingKey) as error:
-                reasons.append(error)
-                continue
-            self.providers[item] = provider
-            if not getattr(provider.capabilities, role):
-                what = "search" if role == "search" else "read pages"
-                raise ConfigurationError(f"{item} cannot {what}; remove it from {role}.providers.")
-            usable.append(provider)
-        self.skipped += tuple(map(str, reasons))
-        keys = [reason for reason in reasons if isinstance(reason, MissingKey)]
-        if not usable:
-            cause = " ".join(map(str, reasons)) or f"{role}.providers is empty."
-            raise ConfigurationError(f"There is no provider to {role} with. {cause}") from (keys[0] if keys else None)
-        return usable
+__all__ = ["Resources", "with_overrides"]
 
 
 _logger = logging.getLogger(__name__)
 
 
-def known_secrets(settings: Settings) -> Iterator[str]:
+def _known_secrets(settings: Settings) -> Iterator[str]:
     """Yield every key that may be sent to a service, so that a cassette can redact them."""
     for variable in (*KEY_VARIABLES, settings.search.local.brave_api_key_env):
         if (key := settings.secret(variable)) is not None:
@@ -124,7 +65,7 @@ def known_secrets(settings: Settings) -> Iterator[str]:
 
 def _secrets(settings: Settings, environment: Mapping[str, str]) -> Iterator[str]:
     """Yield the secrets that no URL or query may contain: keys, passwords, and those named by the operator."""
-    yield from known_secrets(settings)
+    yield from _known_secrets(settings)
     yield from (key.get_secret_value() for key in settings.keys.values())
     for address in (settings.network.proxy, settings.storage.url):
         with suppress(ValueError):
@@ -135,11 +76,6 @@ def _secrets(settings: Settings, environment: Mapping[str, str]) -> Iterator[str
         if not value.strip():
             _logger.warning("policy.secret_env_vars: entry %s names a variable that is not set", number)
         yield value.strip()
-
-
-def make_secret_scanner(settings: Settings, environment: Mapping[str, str]) -> SecretScanner:
-    """Return the scanner for these secrets."""
-    return SecretScanner(_secrets(settings, environment))
 
 
 _MAX_WORKERS = 4  # processes for heavy work, on machines with at least as many cores
@@ -196,32 +132,33 @@ class Resources:
         self._closing = asyncio.Lock()
         self._all_closed = False
         if cassette is not None:
-            cassette.hide(*known_secrets(settings))
+            cassette.hide(*_known_secrets(settings))
         self.clients: HttpClients = HttpClients(settings, resolver, cassette)
         self.archive: Archive | None = open_archive(settings) if cassette is None else None
         cores = (os.cpu_count() or 2) // settings.server.workers
         self.workers: Workers = Workers(min(_MAX_WORKERS, max(2, cores)))
         self.verification_workers: Workers = Workers(min(_MAX_WORKERS, max(2, cores // 2)))
-        setup = ProviderSetup(settings, self.clients, self.archive, self.workers)
-        searchers = cast("list[SearchProvider]", setup.make("search", search_providers, settings.search.providers))
+        self.owned: list[object] = []
+        self._made: dict[str, SearchProvider | ReadProvider] = {}
+        made, self.skipped = self._make(
+            "search", settings.search.providers if search_providers is None else search_providers
+        )
+        searchers = cast("list[SearchProvider]", made)
         self.policy: DomainPolicy = DomainPolicy(settings.policy.allowed_domains, settings.policy.blocked_domains)
         self.store: Store = open_store(
             settings.storage.url if cassette is None else "memory://", timeout=settings.storage.timeout
         )
         self.known_urls: KnownUrls | None = KnownUrls(self.store) if settings.policy.open_only == "known" else None
-        self.sources: SessionSources | None = (
-            SessionSources(self.store, self.archive) if settings.session.citations == "session" else None
-        )
+        self.sources: SessionSources = SessionSources(self.store, self.archive)
         self.tasks: BackgroundTasks = BackgroundTasks()
         self.state: StateWarnings = StateWarnings(self.store, self.archive)
         self.scores: Scores = Scores(self.store)
         self._attempt_listener = with_listener(attempt_listener)
         shared = not isinstance(self.store, MemoryStore)
         self._cache = Cache(self.store, shared=shared) if settings.cache.enabled else None
-        self.owned: list[object] = list(setup.providers.values())
         default_listeners = () if any(isinstance(listener, CallLog) for listener in call_listeners) else (CallLog(),)
         self._listeners = CallListeners((*default_listeners, self.scores, *call_listeners))
-        self._secrets = make_secret_scanner(settings, os.environ)
+        self._secrets = SecretScanner(_secrets(settings, os.environ))
         self.search_flow: SearchFlow = SearchFlow(
             settings=settings,
             router=self._router(searchers, ArchiveProvider(self.archive) if self.archive else None),
@@ -232,7 +169,6 @@ class Resources:
             call_listeners=self._listeners,
             state=self.state,
         )
-        self.setup: ProviderSetup = setup
         self._read_providers = read_providers
         if read_providers is not None or settings.read.providers != ("local",) or settings.providers.get("local"):
             _ = self.pages  # what is wrong with readers is said at once, and the usual one is never wrong
@@ -240,9 +176,18 @@ class Resources:
     @cached_property
     def politeness(self) -> Politeness:
         """The crawl rules of sites; they are loaded when they are first used."""
-        from groundwire.web.open_page import make_politeness
+        from groundwire.routing.politeness import Politeness
 
-        politeness = make_politeness(self.settings, self.clients.pages, self.store)
+        options = self.settings.read
+        politeness = Politeness(
+            self.clients.pages,
+            self.store,
+            robots=options.robots,
+            exceptions=options.robots_exceptions,
+            delay=options.crawl_delay,
+            at_once=options.max_per_host,
+            user_agent=self.settings.network.user_agent,
+        )
         self.owned.append(politeness)
         return politeness
 
@@ -250,25 +195,31 @@ class Resources:
     def pages(self) -> OpenPageFlow:
         """The flow of opening a page; it is made when it is first used."""
         from groundwire.reading.readers import Readers
-        from groundwire.web.open_page import OpenPageFlow, make_site_readers
+        from groundwire.reading.sites.reader import SiteReaders
+        from groundwire.web.open_page import OpenPageFlow
 
-        settings, setup, before = self.settings, self.setup, set(self.setup.providers)
-        readers = cast("list[ReadProvider]", setup.make("read", self._read_providers, settings.read.providers))
-        self.owned += [provider for name, provider in setup.providers.items() if name not in before]
+        settings, options, sites = self.settings, self.settings.read, None
+        if options.site_readers:
+            isolated, names = options.isolation == "process", options.site_readers
+            sites = SiteReaders(self.clients.pages, self.store, self.workers, names=names, isolated=isolated)
+        readers, skipped = self._make(
+            "read", settings.read.providers if self._read_providers is None else self._read_providers
+        )
+        self.skipped += skipped
         self.clients.pages.gate = self.politeness
         return OpenPageFlow(
             settings=settings,
             guard=self.clients.guard,
             readers=Readers(
-                readers,
+                cast("list[ReadProvider]", readers),
                 guard=self.clients.guard,
                 policy=self.policy,
                 attempt_listener=self._attempt_listener,
                 gate=self.politeness,
                 rendered=settings.read.render_domains,
-                skipped=setup.skipped,
+                skipped=self.skipped,
                 archive=self.archive,
-                sites=make_site_readers(settings, self.clients.pages, self.store, self.workers),
+                sites=sites,
             ),
             policy=self.policy,
             cache=self._cache,
@@ -362,11 +313,51 @@ class Resources:
             settings: Where options and keys of new providers are; by default the current settings.
         """
         by_name = {provider.name: provider for provider in current} if settings is None else {}
-        setup = ProviderSetup(settings or self.settings, self.clients, self.archive, self.workers)
         choices = [by_name.get(item, item) if isinstance(item, str) else item for item in providers]
-        router = self._router(cast("list[SearchProvider]", setup.make("search", choices, ())))
-        self.owned += [router, *setup.providers.values()]
+        searchers, _ = self._make("search", choices, settings)
+        router = self._router(cast("list[SearchProvider]", searchers))
+        self.owned.append(router)
         return router
+
+    def _make(
+        self, role: str, choices: Sequence[str | SearchProvider | ReadProvider], settings: Settings | None = None
+    ) -> tuple[list[SearchProvider | ReadProvider], tuple[str, ...]]:
+        """Return the providers of one role in order, and why others lack a key or a setting, a sentence each.
+
+        Args:
+            role: `search` or `read`.
+            choices: Names and objects in order of preference.
+            settings: Where the options and keys of names are; by default the current settings, of which one object
+                serves both roles of a hybrid.
+
+        Raises:
+            ConfigurationError: a provider is unknown or cannot do this, or none can be used.
+        """
+        made = self._made if settings is None else {}
+        usable: list[SearchProvider | ReadProvider] = []
+        reasons: list[NotConfigured | MissingKey] = []
+        for item in choices:
+            if not isinstance(item, str):
+                usable.append(as_provider(item))
+                continue
+            try:
+                if item not in made:
+                    made[item] = create(
+                        item, settings or self.settings, self.clients, self.archive, workers=self.workers
+                    )
+                    self.owned.append(made[item])
+            except (NotConfigured, MissingKey) as error:
+                reasons.append(error)
+                continue
+            if not getattr(made[item].capabilities, role):
+                what = "search" if role == "search" else "read pages"
+                raise ConfigurationError(f"{item} cannot {what}; remove it from {role}.providers.")
+            usable.append(made[item])
+        keys = [reason for reason in reasons if isinstance(reason, MissingKey)]
+        if not usable:
+            cause = " ".join(map(str, reasons)) or f"{role}.providers is empty."
+            raise ConfigurationError(f"There is no provider to {role} with. {cause}") from (keys[0] if keys else None)
+        return usable, tuple(map(str, reasons))
 
     async def aclose(self) -> None:
         """Close everything, once: what a second call did would find the store closed."""

@@ -97,8 +97,8 @@ class SearchFlow:
     """The scanner for secrets in queries."""
     known_urls: KnownUrls | None
     """The URLs known to sessions; None allows any."""
-    sources: SessionSources | None
-    """The numbering of a session's sources; None numbers each response separately."""
+    sources: SessionSources
+    """The numbering of a session's sources."""
     call_listeners: CallListeners
     """Called at the end of a call."""
     state: Callable[[], Awaitable[tuple[str, ...]]]
@@ -183,11 +183,10 @@ class SearchFlow:
         """Return a response from the cache or the router; `also` has its numbers, if the store was already read."""
         if self.cache is None or not key:
             return CacheResult(await self.router.search(call))
-        sources = self.sources
 
         def numbering(response: SearchResponse) -> tuple[AssignNumbers, ...]:
             rows = response.results
-            return (sources.numbering(call.budget, rows),) if sources is not None and rows else ()
+            return (self.sources.numbering(call.budget, rows),) if rows else ()
 
         result = await self.cache.get_or_load(
             key,
@@ -210,7 +209,7 @@ class SearchFlow:
         if self.known_urls is not None:
             urls = [url for row in rows for url in addresses_in(f"<{row.url}>")]
             await self.known_urls.note(call.budget, "results", urls)
-        if self.sources is not None and call.cache_mode != "bypass":
+        if call.cache_mode != "bypass":
             numbers = result.also[0] if result.also else None
             rows = await self.sources.number_results(call.budget, rows, call.opener, numbers)
         else:

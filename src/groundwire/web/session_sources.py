@@ -14,7 +14,8 @@ import json
 import zlib
 from collections.abc import Callable, Container, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Final, NamedTuple, TypeVar, cast
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, SearchResult
@@ -31,32 +32,18 @@ if TYPE_CHECKING:
     from groundwire.citations.verify.report import CitedPage
     from groundwire.models import Page
 
-__all__ = ["SeenSource", "SessionSources", "taken"]
+__all__ = ["SessionSources", "taken"]
 
 _LIFE_SECONDS: Final = 7 * 86_400.0  # seconds after which the store deletes a session's sources, like its budget
 _MAX_PAGE_CHARS: Final = 2_000_000  # characters of a page that is stored
 _MAX_LOOP_CHARS: Final = 100_000  # characters that are compressed without a thread, in about 2 ms
 _MAX_PRIVATE_BYTES: Final = 32_000_000  # bytes that sessions without a name may take in this process
 _NAME_BYTES: Final = 8  # bytes of a name in a register
+_VERSION_DIGITS: Final = 16  # of a digest, as in `Page.version`
 _SNIPPET_SEPARATOR: Final = " … "  # between two snippets of one page
 
 _SourceFields = tuple[str, str, str, str, str]  # URL, URL after redirects, title, snippet, digest of the content
 _R = TypeVar("_R")
-
-
-class SeenSource(NamedTuple):
-    """A page shown to a session."""
-
-    number: int
-    """The number to cite it by."""
-    url: str
-    """Its URL."""
-    title: str = ""
-    """Its title."""
-    snippet: str = ""
-    """Its search snippets."""
-    digest: str = ""
-    """The SHA-256 of its whole Markdown, in hexadecimal, when last opened; empty if it was not."""
 
 
 class SessionSources:
@@ -110,10 +97,6 @@ class SessionSources:
             await store.set(key, await _off_loop(_compressed, page.content), fresh=_LIFE_SECONDS)
         return page.model_copy(update={"citation_id": answer.numbers[0]})
 
-    async def listed(self, session: SessionBudget) -> tuple[SeenSource, ...]:
-        """Return the sources of a session, by number; empty if they have expired or there are none."""
-        return _merge(await session.store.register(_key(session)))
-
     async def content(self, digest: str, *, owner: Owner) -> str | None:
         """Return the whole Markdown of an owner's page by its SHA-256; None if it is no longer stored."""
         for store in (self._private, self._store):
@@ -128,42 +111,27 @@ class SessionSources:
         await session.store.delete(_key(session))
 
     async def pages(self, session: SessionBudget, numbers: Container[int] | None = None) -> tuple[CitedPage, ...]:
-        """Return the pages that a session may cite, by number.
+        """Return the pages that a session may cite, by number; none if they have expired.
 
         Args:
             session: The session.
             numbers: Numbers whose content is loaded, too; None loads all of it.
         """
+        seen = _merge(await session.store.register(_key(session)))
         return tuple(
             [
-                await self._page(source, session.owner, with_content=numbers is None or source.number in numbers)
-                for source in await self.listed(session)
+                await self._page(page, session.owner, with_content=numbers is None or page.number in numbers)
+                for page in seen
             ]
         )
 
-    async def _page(self, source: SeenSource, owner: Owner, *, with_content: bool) -> CitedPage:
-        from groundwire.citations.verify.report import CitedPage  # not needed for searching and reading
-        from groundwire.reading.passages.outline import version_of
-
-        content, changed, newer = None, False, False
-        if source.digest and with_content:
-            content = await self.content(source.digest, owner=owner)
-            last = await self._archived(source.url, owner)
-            other = last is not None and _digest(last.content) != source.digest
-            newer = content is not None and other
-            if content is None and last is not None:
-                content, changed = last.content, other
-        version = (version_of(content) if changed and content is not None else source.digest[:16]) or ""
-        return CitedPage(
-            number=source.number,
-            url=source.url,
-            title=source.title,
-            content=content,
-            snippet=source.snippet,
-            version=version,
-            changed=changed,
-            newer=newer,
-        )
+    async def _page(self, page: CitedPage, owner: Owner, *, with_content: bool) -> CitedPage:
+        digest, content = page.version, None
+        if digest and with_content:
+            content = await self.content(digest, owner=owner)
+            if content is None and (last := await self._archived(page.url, owner)) is not None:
+                content, digest = last.content, _digest(last.content)
+        return replace(page, content=content, version=digest[:_VERSION_DIGITS], changed=digest != page.version)
 
     async def _archived(self, url: str, owner: Owner) -> Page | None:
         """Return the last archived version of a page visible to its viewer."""
@@ -222,13 +190,14 @@ def _fields_of(note: bytes) -> Iterable[_SourceFields]:
 
 
 async def _assign(session: SessionBudget, operation: AssignNumbers) -> Numbers:
-    (answer,) = await session.store.batch((operation,))
-    return cast("Numbers", answer)
+    return cast("Numbers", await session.store.apply(operation))
 
 
-def _merge(register: Register) -> tuple[SeenSource, ...]:
-    """Merge the notes of a register by number."""
-    sources: dict[int, SeenSource] = {}
+def _merge(register: Register) -> tuple[CitedPage, ...]:
+    """Merge the notes of a register by number, without the content of pages."""
+    from groundwire.citations.verify.report import CitedPage  # not needed for searching and reading
+
+    pages: dict[int, CitedPage] = {}
     for note in register.notes:
         with suppress(ValueError, TypeError, zlib.error):
             for url, other, title, snippet, digest in _fields_of(note):
@@ -236,13 +205,10 @@ def _merge(register: Register) -> tuple[SeenSource, ...]:
                 number = next((assigned for name in names if (assigned := register.numbers.get(name))), None)
                 if number is None:
                     continue
-                old = sources.get(number) or SeenSource(number=number, url=url)
-                sources[number] = old._replace(
-                    title=old.title or title,
-                    snippet=_joined_snippets(old.snippet, snippet),
-                    digest=digest or old.digest,
-                )
-    return tuple(source for _, source in sorted(sources.items()))
+                old = pages.get(number) or CitedPage(number=number, url=url)
+                snippet = _joined_snippets(old.snippet, snippet)
+                pages[number] = replace(old, title=old.title or title, snippet=snippet, version=digest or old.version)
+    return tuple(page for _, page in sorted(pages.items()))
 
 
 def _name(url: str) -> bytes:

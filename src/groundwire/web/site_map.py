@@ -6,9 +6,8 @@ import asyncio
 from collections import Counter, deque
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from dataclasses import dataclass, replace
-from typing import Final, Literal, Self, TypeVar
+from typing import Final, Self, TypeVar
 
-from groundwire.deadline import Deadline
 from groundwire.errors import (
     BlockedByPolicy,
     BlockedByRobots,
@@ -46,8 +45,6 @@ _MAX_PAUSE_SECONDS: Final = 3_600.0  # seconds, as long as politeness keeps what
 _PAUSE_SECONDS: Final = 1.0  # seconds before the second try at a site that does not say how long it is busy
 _BUSY_STATUSES: Final = frozenset({429, 503})
 _ACCEPT: Final = "text/html, application/xhtml+xml;q=0.9, application/xml;q=0.8, text/xml;q=0.8, */*;q=0.1"
-
-_Kind = Literal["sitemap", "feed", "link"]
 
 
 async def patiently(open_page: Callable[[], Awaitable[_T]]) -> _T:
@@ -105,16 +102,12 @@ class LinkReader:
     async def _read(self, call: PageCall) -> tuple[WebUrl, SiteLinks]:
         if not any(reader.name == "local" for reader in self.flow.readers.readers):
             raise PermissionDenied("A site is mapped from this machine: add local to the setting read.providers.")
-        url = await self.flow.admitted(call)
+        url, settings = await self.flow.admitted(call), self.flow.settings.read
         async with call.paid_from(await call.budget.take_page()):
-            return await self._fetch(url, call.deadline)
-
-    async def _fetch(self, url: WebUrl, deadline: Deadline) -> tuple[WebUrl, SiteLinks]:
-        settings = self.flow.settings.read
-        reply = await self.transport.fetch(
-            url.text, deadline=deadline, headers={"Accept": _ACCEPT}, cap=settings.max_bytes, cut=True,
-            inspect=refuse_unreadable, leads_to=refresh_target,
-        )  # fmt: skip
+            reply = await self.transport.fetch(
+                url.text, deadline=call.deadline, headers={"Accept": _ACCEPT}, cap=settings.max_bytes, cut=True,
+                inspect=refuse_unreadable, leads_to=refresh_target,
+            )  # fmt: skip
         final = parse_url(reply.url)
         if not self.flow.policy.permits(final.text):
             raise BlockedDomain("The page redirects to a domain that the settings do not allow.")
@@ -242,15 +235,12 @@ class SiteMap:
         except PageUnavailable as error:
             declared = ()
             self._note_problem(f"{start.origin}/robots.txt", str(error))
-        documents: deque[tuple[str, _Kind]] = deque((url, "sitemap") for url in declared)
-        documents += [] if declared else [(f"{start.origin}/sitemap.xml", "sitemap")]
-        documents += ((url, "feed") for url in links.feeds[:_MAX_FEEDS])
+        documents = deque((*(declared or [f"{start.origin}/sitemap.xml"]), *links.feeds[:_MAX_FEEDS]))
         visited: set[str] = {start.request_text}
         document = links if links.kind != "page" else None
         while (documents or document is not None) and not self._full():
-            kind: _Kind = "sitemap"
             if document is None:
-                url, kind = documents.popleft()
+                url = documents.popleft()
                 if url in visited:
                     continue
                 if len(visited) > _MAX_SITEMAPS:
@@ -260,14 +250,14 @@ class SiteMap:
                 is_guess = not declared and url == f"{start.origin}/sitemap.xml"
                 document = await self._links_of(url, silent=is_guess)
             if document.kind == "index":
-                documents.extendleft((url, "sitemap") for url, _ in reversed(document.rows[: _MAX_SITEMAPS + 1]))
+                documents.extendleft(url for url, _ in reversed(document.rows[: _MAX_SITEMAPS + 1]))
             elif document.kind != "page":
                 for address, day in document.rows:
                     if (host := parse_url(address).host) != self._prefix.host:
                         self._elsewhere[host] += 1
                     elif (new := await self._new(address)) is not None:
-                        kind = "feed" if document.kind == "feed" else "sitemap"
-                        yield SiteUrl(url=new, origin=kind, depth=1, modified=day or None)
+                        is_feed = document.kind == "feed"
+                        yield SiteUrl(url=new, origin="feed" if is_feed else "sitemap", depth=1, modified=day or None)
                     if self._full():
                         return
             document = None

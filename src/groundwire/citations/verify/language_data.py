@@ -13,10 +13,7 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
-__all__ = ["LANGUAGES", "Language", "fold", "language", "language_of", "unit_size"]
-
-LANGUAGES: Final = ("en", "de", "fr", "es", "pt", "ru", "zh", "ja", "ar", "it", "nl")
-"""The languages whose numbers, dates, units and negations are known."""
+__all__ = ["Language", "fold", "language", "language_of", "unit_size"]
 
 _V = TypeVar("_V")
 _SCRIPTS: Final = re.compile(

@@ -45,8 +45,6 @@ class CitedPage:
     """The hash of the content, if it was opened."""
     changed: bool = False
     """Whether `content` is another version than the model saw, because that one is no longer stored."""
-    newer: bool = False
-    """Whether the page has changed since; `content` is the version that the model saw."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,7 +64,6 @@ _STATES: Final = re.compile(rf"(?<![^\W\d_{DENSE}])[^\W\d_{DENSE}]{{2,}}\W+[^\W_
 _JOB: Final = TypeAdapter(tuple[str, tuple[CitedPage, ...]])
 _REPORT: Final = TypeAdapter(Report)
 _CHANGED_NOTE: Final = "the page has changed since it was read, and its old content is not stored; this is the new one"
-_NEWER_NOTE: Final = "the page has changed since it was read; this is what it said then"
 _CONTENT_LOST_NOTE: Final = "the page was opened, but its content is not stored any more"
 _MAX_THREAD_CHARS: Final = 2_000  # characters of an answer and its sources that take a few milliseconds
 _VERIFY: Final = "groundwire.citations.verify.verifier:verify_in_worker"
@@ -284,7 +283,7 @@ class _Verifier:
 
     def _with_passage(self, finding: Finding, number: int, claim: Claim, support: Evidence) -> Finding:
         page = self._pages[number]
-        notes = (_CHANGED_NOTE,) if page.changed else (_NEWER_NOTE,) if page.newer else ()
+        notes = (_CHANGED_NOTE,) if page.changed else ()
         finding = replace(finding, source=number, notes=notes)
         return _with_span(finding, _shortest(support.passages[0], claim)) if support.passages else finding
 

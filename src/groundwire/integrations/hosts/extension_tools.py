@@ -149,13 +149,14 @@ class PageTools:
         result = await web_search_result(web, filters)
         if result.status == "error":
             return WebSearchToolResult(results=[], message=result.error, status="error")
+        rows = list(enumerate(result.results, start=1))  # the numbers of a result refer only to its own sources
         return WebSearchToolResult(
             results=[
-                SearchResultItem(citation_id=row.citation_id, title=row.title, url=row.url, snippet=row.snippet)
-                for row in result.results
+                SearchResultItem(citation_id=number, title=row.title, url=row.url, snippet=row.snippet)
+                for number, row in rows
             ],
             message=result.message or _READ_ON,
-            sources=[SourceItem(citation_id=row.citation_id, title=row.title, url=row.url) for row in result.sources],
+            sources=[SourceItem(citation_id=number, title=row.title, url=row.url) for number, row in rows],
         )
 
     async def open_page(self, arguments: Mapping[str, Any]) -> OpenPageToolResult | BatchOpenPageToolResult:

@@ -23,7 +23,6 @@ from uuid import uuid4
 
 from groundwire.errors import AllProvidersFailed, BudgetExceeded, GroundwireError
 from groundwire.integrations.hosts import load_with, whole_number
-from groundwire.integrations.tool_runner import closed_with
 from groundwire.models import Attempt, SearchResponse
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.settings import Settings
@@ -200,7 +199,7 @@ class SearchChain:
                 )  # the chain counts, including failed searches
                 settings = settings.model_copy(update={"session": uncounted})
                 self._web = SyncWeb(settings, call_listeners=[_Unlogged()])
-                closed_with(self, self._web.close)
+                self._web.close_with_program()
             web = self._web
         return web.submit(start).result()
 

@@ -18,7 +18,6 @@ from groundwire.hosted.api_capabilities import load_matrix
 from groundwire.hosted.requirements import Location, Needs
 from groundwire.integrations.hosts import load_with
 from groundwire.integrations.hosts.codelia_search import local_search_tool
-from groundwire.integrations.tool_runner import closed_with
 from groundwire.settings import Settings
 from groundwire.sync import SyncWeb
 from groundwire.tools import Tool
@@ -52,7 +51,7 @@ class SearchPolicy:
         self.settings: Settings = search_settings(config, arguments)
         self._needs, self._context_size = _hosted_options(config or {})
         self._web = SyncWeb(self.settings)
-        closed_with(self, self._web.close)
+        self._web.close_with_program()
         self.tool: Tool = guarded(local_search_tool(self._web.inner), Permission(self.settings.permission, ask=ask))
         """The tool `search`: its name, description and arguments. Call it with `search`."""
 

@@ -19,7 +19,6 @@ from pydantic import SecretStr
 
 from groundwire.errors import AllProvidersFailed, ConfigurationError, GroundwireError, UnknownProvider
 from groundwire.integrations.hosts import load_with, tool_of, whole_number
-from groundwire.integrations.tool_runner import closed_with
 from groundwire.models import Attempt, SearchResult
 from groundwire.settings import Settings
 from groundwire.sync import SyncWeb
@@ -97,7 +96,7 @@ class WebSearchTool:
     def __init__(self, config: WebSearchConfig | Mapping[str, Any]) -> None:
         self.parameters: dict[str, Any] = tool_of("squidbot")["parameters"]  # the host may change its own
         self._web = SyncWeb(_settings(config))
-        closed_with(self, self._web.close)
+        self._web.close_with_program()
         self._result, self._definition = _host_classes()
 
     def to_definition(self) -> ToolDefinition:
