@@ -306,8 +306,8 @@ def test_the_kinds_are_shares_of_one_and_the_cut_is_their_mixture() -> None:
 
 def forest(base: int, zero: int, *steps: tuple[int, int, int]) -> Forest:
     """Return a forest whose total is `base`, and more for a column that is above a threshold."""
-    questions = tuple((column, threshold, False) for column, threshold, _ in steps)
-    return Forest(questions, tuple(((0, at, step[2]),) for at, step in enumerate(steps)), base, 100.0, zero)
+    trees = [(number, (0, None, None), (step[2], None, None)) for number, step in enumerate(steps)]
+    return Forest([step[:2] for step in steps], [*trees, (base, None, None)], 100.0, zero)
 
 
 def test_the_kinds_are_weighed_by_their_odds() -> None:
