@@ -36,7 +36,7 @@ SHADOW_STEPS: Final = 1_000_000  # elements of shadow trees visited by selectors
 _STEP: Final = 64  # characters of attributes; searching them takes as long as visiting an element
 _DEPTH: Final = 64  # nested elements that may have an attribute
 _MATCH_STEPS: Final = 8  # elements visited in the time of one individual match
-_SAMPLE: Final = 12  # elements of which those around them are counted
+_FEW_ELEMENTS: Final = 12  # elements; matching each of them is faster than searching the page
 _STATES: Final = re.compile(
     r":(?:hover|active|focus|focus-within|focus-visible|visited|target|autofill|fullscreen|popover-open|modal)(?![\w-])"
 )
@@ -64,6 +64,8 @@ _MAX_BRACKETS: Final = 20  # brackets within brackets
 _COMBINED: Final = re.compile(r"[\s>+~]")
 _WRAPPED: Final = re.compile(r":is\(((?:[^(),]|\([^(),]*\))*+)\)")
 """A selector in needless brackets, as Tailwind 4 writes those of elements inside or beside another one."""
+_NOT_NESTED: Final = re.compile(r"[+~(\[\\]")
+"""A sign in selectors of which a name may be outside of the elements around the one in question."""
 _BEFORE: Final = re.compile(r"\A.*[\s>+~]", re.DOTALL)
 """What is before the part of a selector that stands for the element itself."""
 
@@ -279,6 +281,13 @@ class _Selectors:
                 return elements
             self._take(_MATCH_STEPS * len(elements))
             return Matcher(selector).filter(elements)
+        if _NOT_NESTED.search(selector) is None and (names := _NAMED.findall(selector)):
+            around = min([self._index.get(name, ()) for name in names], key=len)
+            if len(around) <= _FEW_ELEMENTS:
+                self._take(_MATCH_STEPS * len(around))
+                inside = [element for outer in around for element in outer.select(selector)]
+                self._take(len(inside))
+                return inside if len(around) < 2 else list(dict.fromkeys(inside))
         return self._all(selector)
 
     def find_in_shadow(self, selector: str, host: Element) -> tuple[Sequence[Element], str]:
@@ -300,7 +309,7 @@ class _Selectors:
 
     def _take_levels(self, levels: int, selector: str, elements: Sequence[Element]) -> None:
         """Take the steps of selectors within selectors: on each level, all elements around one may be visited."""
-        sample = elements[:: len(elements) // _SAMPLE + 1]
+        sample = elements[:: len(elements) // _FEW_ELEMENTS + 1]
         around = sum(len(list(element.ancestors)) for element in sample)
         if "~" in selector or " of " in selector:
             around += sum(len(list(element.previous_siblings)) for element in sample)

@@ -526,9 +526,8 @@ _UTILITY: Final = re.compile(
     r"|(?:u-|is-|d-|ui-|uk-|w-|js-)?(?:hidden|hide)(?:-all|-visually)?|d-none|display-none|element-(?:invisible|hidden)"
     r"|off-?screen|invisible|w-condition-invisible|ui-helper-hidden(?:-accessible)?|elementor-hidden-desktop"
     r"|elementor-screen-only|only-print|print-only|d-print-block|visible-print(?:-block)?)",
-    re.IGNORECASE,
 )
-"""Class names that hide in common style kits (Bootstrap, Tailwind, WordPress, Angular, Drupal, Foundation ...)."""
+"""Class names, in lower case, that hide in common style kits (Bootstrap, Tailwind, WordPress, Angular, Drupal ...)."""
 
 _UNHIDING: Final = re.compile(
     r"(?:^|\s)(?:not-sr-only|(?:sm|md|lg|xl|2xl|xxl):(?:not-sr-only|visible|block|inline\S*|flex|grid|table\S*|contents)"
@@ -550,7 +549,8 @@ _PARTS: Final = re.compile(r"[^a-z0-9]+")
 
 def hiding_classes(names: Iterable[str]) -> set[str]:
     """Return the class names that hide in common style kits."""
-    return {name for name in names if _UTILITY.fullmatch(name) and not name.lower().startswith("not-")}
+    lowered = ((name, name.lower()) for name in names)
+    return {name for name, low in lowered if _UTILITY.fullmatch(low) and not low.startswith("not-")}
 
 
 def is_shown_by(classes: str) -> bool:
