@@ -698,7 +698,6 @@ class TestExcerpts:
 
     def test_at_most_10_000_matches_are_counted(self) -> None:
         assert len(find_all("a " * 10_001, "a")) == 10_000
-        assert [match.start for match in find_all("a a a", "a", 1)] == [2, 4]
 
     @pytest.mark.parametrize("tokens", range(5, 24))
     def test_the_smallest_budget_shows_words_of_the_match_and_cuts_no_link(self, tokens: int) -> None:
