@@ -100,11 +100,6 @@ class TestPieces:
         assert [whole[match.start : match.end] for match in found.matches] == ["Ingvild Haugerud"]
         assert len(found.sections) == 41
 
-    async def test_a_tokenizer_of_ones_own(self, shelf: Shelf, settings: Make) -> None:
-        async with Web(settings(), count_tokens=lambda text: len(text.split())) as web:
-            page = await web.open_page(shelf.page("lamps", 400), max_tokens=500)
-        assert 450 <= len(page.content.split()) <= 500
-
     @pytest.mark.parametrize(
         ("asked", "says"),
         [

@@ -5,26 +5,31 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.reading.main_content.classifier import Forest, Step
+from groundwire.reading.main_content.classifier import Forest, Node
 
-_QUESTIONS = ((0, 10, True), (0, 10, False), (1, 100, True), (1, 253, False), (2, 0, True))
-_TREES: tuple[tuple[Step, ...], ...] = (
-    ((0, 0, 30), (0, 1, -5), (2, 2, 7), (3, 4, 900)),
-    ((0, 3, -12),),
-    ((0, 2, 1), (1, 4, 2), (2, 1, 3)),
-    (),
+_CONDITIONS = ((0, 10), (1, 100), (1, 253), (2, 0))
+
+
+def _leaf(value: int) -> Node:
+    return (value, None, None)
+
+
+_TREES: tuple[Node, ...] = (
+    (0, (1, _leaf(42), (3, _leaf(900), _leaf(35))), _leaf(0)),
+    (2, _leaf(12), _leaf(0)),
+    (1, (3, _leaf(3), _leaf(1)), (0, _leaf(0), _leaf(7))),
+    _leaf(5),
 )
-_FOREST = Forest(_QUESTIONS, _TREES, base=40, scale=100.0, zero=50)
+_FOREST = Forest(_CONDITIONS, _TREES, scale=100.0, zero=50)
 
 
 def _by_hand(row: tuple[int, ...]) -> int:
-    total = _FOREST.base
-    for tree in _TREES:
-        taken = [True]
-        for start, question, value in tree:
-            feature, threshold, at_most = _QUESTIONS[question]
-            taken.append(taken[start] and (row[feature] <= threshold) == at_most)
-            total += value * taken[-1]
+    total = 0
+    for node in _TREES:
+        while node[1] is not None:
+            feature, threshold = _CONDITIONS[node[0]]
+            node = node[1] if row[feature] <= threshold else node[2]
+        total += node[0]
     return total
 
 

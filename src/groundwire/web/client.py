@@ -36,7 +36,7 @@ if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.models import Budget, Observer, SiteUrl
     from groundwire.providers import ReadProvider, SearchProvider
     from groundwire.reading.passages.reranking import EmbeddingRanker
-    from groundwire.reading.passages.view import Ask, CountTokens
+    from groundwire.reading.passages.view import Ask
     from groundwire.reading.workers.pool import Workers
     from groundwire.routing.budget import Reservation, SessionBudget
     from groundwire.routing.calls import CacheMode, PageCall
@@ -63,7 +63,7 @@ __all__ = ["Web"]
 _LONGEST_TIMEOUT = 600  # seconds
 _ARGUMENTS = (
     *("settings", "search_providers", "read_providers", "attempt_listener", "call_listeners", "cassette", "record"),
-    *("replay", "resolver", "count_tokens", "timeout", "proxy"),
+    *("replay", "resolver", "timeout", "proxy"),
 )
 
 
@@ -87,7 +87,6 @@ class Web:
         record: A file to record into; an existing one is replaced. Short for `cassette=Cassette.record(FILE)`.
         replay: A recorded file to answer from, without a network: short for `cassette=Cassette.replay(FILE)`.
         resolver: Resolves host names instead of the system resolver.
-        count_tokens: Counts the tokens of a text exactly, for `max_tokens`; by default an upper bound is used.
         timeout: Seconds for a search and for reading a page, instead of `search.timeout` and `read.timeout`.
         proxy: A forward proxy, instead of the setting `network.proxy`.
         keys: Keys by provider, such as `tavily_api_key`. Without `search_providers`, their providers are called first.
@@ -109,7 +108,6 @@ class Web:
         record: str | Path | None = None,
         replay: str | Path | None = None,
         resolver: Resolver | None = None,
-        count_tokens: CountTokens | None = None,
         timeout: float | None = None,
         proxy: str | None = None,
         **keys: Unpack[ProviderKeys],
@@ -145,7 +143,6 @@ class Web:
         self._restricted_pages: OpenPageFlow | None = None
         self._policy: DomainPolicy = self._resources.policy
         self._provider_names: tuple[str, ...] | None = None
-        self._count_tokens: CountTokens | None = count_tokens
         self._ranker: EmbeddingRanker | None = None
         if self.settings.read.ranker == "embeddings":
             from groundwire.reading.passages.reranking import EmbeddingRanker
@@ -808,7 +805,6 @@ class Web:
         return check_ask(
             **options,
             default_length=self.settings.read.max_length,
-            count_tokens=self._count_tokens,
             ranker=self._ranker,
         )
 

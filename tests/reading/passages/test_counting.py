@@ -94,15 +94,6 @@ def test_markup_and_code_have_no_more(saved_pages: SavedPages, real: Callable[[s
         assert real(text) <= bound(text)
 
 
-def test_a_real_tokenizer_can_be_given() -> None:
-    room = TextBudget(characters=1_000, tokens=5, count=lambda text: len(text.split()))
-    text = "one two three four five six seven eight"
-    assert text[: room.reach(text, 0)].split()[:5] == ["one", "two", "three", "four", "five"][: room.reach(text, 0)]
-    assert room.holds("a b c d e")
-    assert not room.holds(text)
-    assert room.less("a b").tokens == 3
-
-
 @pytest.mark.parametrize(
     "text", ["Die größten Überraschungen für Käufer", "Président élu à Montréal", "Он приехал домой"]
 )

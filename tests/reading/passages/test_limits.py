@@ -453,38 +453,11 @@ class TestPieces:
         piece = cut_piece(Outline("\n" * 50 + "word"), 0, TextBudget(characters=10))
         assert (piece.start, piece.end, piece.content) == (0, 10, "\n" * 10)
 
-    def test_each_try_is_a_twelfth_and_one_shorter(self) -> None:
-        asked: list[int] = []
-
-        def count(text: str) -> int:
-            """Nothing while an estimate is made, which takes four calls."""
-            asked.append(len(text))
-            return 0 if len(asked) <= 4 else len(text)
-
-        piece = cut_piece(Outline("x" * 1_000), 0, TextBudget(characters=40, tokens=5, count=count))
-        assert asked == [0, 20, 30, 35, 35, 32, 29, 26, 23, 21, 19, 17, 15, 13, 11, 10, 9, 8, 7, 6, 5]
-        assert piece.end == 5
+    def test_a_single_word_may_be_too_much(self) -> None:
         with pytest.raises(InvalidRequest, match="max_tokens: is too little for a single word"):
             cut_piece(Outline("antidisestablishmentarianism"), 0, TextBudget(characters=100, tokens=1))
         with pytest.raises(InvalidRequest, match="max_length: is too little for a single word"):
             cut_piece(Outline("a"), 0, TextBudget(characters=0))
-
-    def test_the_header_of_a_table_is_left_out_when_40_characters_are_left_for_its_rows(self) -> None:
-        head = "| depot |\n| ----- |\n"
-        document = Outline(f"{head}| {'x' * 200} |\n| end |")
-        for room, tried in ((51, [44, 40]), (52, [45, 41, 37]), (61, [53, 48, 43, 39])):  # halves, to 8 characters
-            with_head: list[int] = []
-
-            def count(text: str, sizes: list[int] = with_head) -> int:
-                """Nothing, except for the header with something after it, which is too much."""
-                if not text.startswith(head) or text == head:
-                    return 0
-                sizes.append(len(text) - len(head))
-                return 99
-
-            budget = TextBudget(characters=len(head) + room, tokens=10, count=count)
-            assert cut_piece(document, len(head), budget).before == ""
-            assert with_head == tried
 
     def test_backticks_in_code_do_not_close_it(self) -> None:
         text = "a\n\n```python\nx = 1\n``y\n```\n\nb"
@@ -725,7 +698,6 @@ class TestExcerpts:
 
     def test_at_most_10_000_matches_are_counted(self) -> None:
         assert len(find_all("a " * 10_001, "a")) == 10_000
-        assert [match.start for match in find_all("a a a", "a", 1)] == [2, 4]
 
     @pytest.mark.parametrize("tokens", range(5, 24))
     def test_the_smallest_budget_shows_words_of_the_match_and_cuts_no_link(self, tokens: int) -> None:
@@ -853,7 +825,7 @@ class TestTokens:
         assert [SMALL.reach("12" + "x" * 400, 0, limit) for limit in (1_000, 50)] == [402, 2]
         assert [SMALL.reach("x" * 401 + " ab", 0, limit) for limit in (400, 401, 402)] == [380, 401, 404]
         long = "x" * 100  # 105 tokens at once, and one more for every twenty of them that are looked at alone
-        assert [SMALL.reach(long, 0, limit) for limit in (105, 104, 50, 1)] == [100, 96, 45, 0]
+        assert [SMALL.reach(long, 0, limit) for limit in (105, 104, 50, 1)] == [100, 99, 45, 0]
         assert [SMALL.reach(f"ab {long}", 0, limit) for limit in (1, 50, SMALL(f" {long}"))] == [2, 2, 2]
         assert SMALL.reach(f"ab {long}", 0, SMALL(f"ab {long}")) == 103
 
@@ -884,34 +856,6 @@ class TestTokens:
         assert budget.reach("one two three four", 0) == len("one two three")
         assert TextBudget(characters=5, tokens=3).reach("one two three", 0) == 5
         assert budget.less("one two").tokens == 1
-
-    def test_a_budget_with_a_tokenizer(self) -> None:
-        budget = TextBudget(characters=1_000, tokens=10, count=len)
-        assert (budget.holds("x" * 10), budget.holds("x" * 11), budget.tokens_of("xxx")) == (True, False, 3)
-        assert 2 <= budget.reach("x" * 500, 0) <= 10
-        assert TextBudget(characters=7, tokens=10, count=len).holds("x" * 8) is False
-        words = TextBudget(characters=10_000, tokens=100, count=lambda text: len(text) // 12)
-        assert 1_192 <= words.reach("x" * 5_000, 0) <= 1_200
-        asked: list[int] = []
-
-        def count(text: str) -> int:
-            asked.append(len(text))
-            return len(text)
-
-        TextBudget(characters=10**6, tokens=10, count=count).reach("x" * 10**6, 0)
-        assert max(asked) <= 60
-
-    def test_how_far_a_tokenizer_reaches_is_told_to_eight_characters(self) -> None:
-        found = {}
-        for tokens in (1, 4, 5, 6, 10, 11, 12, 16):
-            found[tokens] = TextBudget(characters=1_000, tokens=tokens, count=len).reach("x" * 500, 0)
-        # Halves of twelve characters a token: 72, 36, 18, 9, and 4 are tried for six tokens.
-        assert found == {1: 1, 4: 3, 5: 3, 6: 4, 10: 7, 11: 8, 12: 9, 16: 12}
-        found = {}
-        for characters, tokens in ((64, 20), (72, 22), (2, 1)):
-            found[characters] = TextBudget(characters=characters, tokens=tokens, count=len).reach("x" * 500, 0)
-        assert found == {64: 16, 72: 22, 2: 1}  # 24 - 16 are eight characters, and 27 - 18 are nine
-        assert TextBudget(characters=9, tokens=1, count=lambda text: 2 * len(text)).reach("x" * 500, 0) == 0
 
     def test_the_words_that_are_kept_are_50_000(self) -> None:
         for kept, left in ((50_000, 50_001), (50_001, 1)):
@@ -1075,7 +1019,6 @@ class TestViews:
         assert packed is not None
         with pytest.raises(InvalidRequest, match="the page has no sections"):
             unpack_view(*view_in_worker(*packed))
-        assert pack_view(page, check_ask(default_length=2_000, max_tokens=9, count_tokens=len)) is None
         assert pack_view(page, check_ask(default_length=2_000, around=lambda page: "")) is None
 
     @pytest.mark.parametrize(
@@ -1121,16 +1064,3 @@ def test_code_after_a_label_is_cut_between_its_lines_around_what_is_asked_for(to
     assert "lantern --stop" in found.content
     block = found.content[found.content.index("```") :].split("\n")
     assert set(block[1 : block.index("```", 1)]) <= set(lines)
-
-
-def test_a_part_that_takes_more_than_was_counted_is_cut_shorter() -> None:
-    text = "The keeper of the lighthouse lights the lamp of the old harbor every night."
-    text += "".join(f"\n\nParagraph {number} tells of other things." for number in range(60))
-
-    def count(part: str) -> int:
-        return len(part) + 30 * (len(part) > 12 and "]" in part)  # a marker takes more beside words than alone
-
-    asked = check_ask(query="lamp", max_tokens=70, default_length=9, count_tokens=count)
-    content = view(Page(url=URL, content=text), asked).content
-    assert count(content) <= 70
-    assert "the lamp of" in content

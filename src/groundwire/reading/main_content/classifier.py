@@ -16,95 +16,66 @@ from __future__ import annotations
 
 import gzip
 import json
-from array import array
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from itertools import accumulate, pairwise, repeat
+from itertools import accumulate, repeat
 from math import exp
-from operator import mul
-from sys import byteorder
 from typing import Any, Final, TypeAlias
 
 from groundwire.reading.main_content.quantize import MAX_CODE
 from groundwire.reading.main_content.text_features import Lexicon
 
-__all__ = ["KINDS", "Forest", "Model", "Step", "load_model", "read_model"]
-
-Step = tuple[int, int, int]
-"""A branch: its parent (0 is the root, n the n-th step), the index of its condition, its value."""
+__all__ = ["KINDS", "Forest", "Model", "Node", "load_model", "read_model"]
 
 _LANES: Final = 1024  # blocks scored together, so that the integers stay in the processor's cache
 _NINTH: Final = 8  # the position of the result bit
 _CODES: Final = 1 << _NINTH
-_TOTALS: Final = 1 << 16
 _TURNED: Final = bytes(reversed(range(_CODES)))
 
-_Node: TypeAlias = "tuple[int, _Node | None, Any]"
+Node: TypeAlias = "Sequence[Any]"
 """The index of a condition, the branch up to its threshold, and the one above it; of a leaf the value, None, None."""
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Forest:
     """A sum of decision trees over byte columns.
 
-    The total of a block is `base` plus the values of the branches, always from 0 to 65,535; `scale` units are one unit
+    The total of a block is the sum of the leaves that it reaches, always from 0 to 65,535; `scale` units are one unit
     of the log odds, and `zero` is the total of even odds.
     """
 
-    questions: tuple[tuple[int, int, bool], ...]
-    """Feature, threshold, and whether the condition holds up to the threshold (or above it)."""
-    trees: tuple[tuple[Step, ...], ...]
-    """The steps of each tree. A step follows its parent, which has at most one other, of the opposite condition."""
-    base: int
+    conditions: Sequence[tuple[int, int]]
+    """Feature and threshold of each condition, which holds up to the threshold."""
+    trees: Sequence[Node]
+    """The trees; the lowest leaf of each is 0."""
     scale: float
     zero: int
-    _least: int = field(init=False, repr=False)
-    """The lowest total."""
-    _roots: tuple[_Node, ...] = field(init=False, repr=False)
-    """The trees; the lowest leaf of each is 0."""
-    _conditions: tuple[tuple[int, int], ...] = field(init=False, repr=False)
-    """Feature and threshold of each condition."""
-    _features: frozenset[int] = field(init=False, repr=False)
-    """The features used."""
-    _chances: bytes = field(init=False, repr=False)
-    """The probability of a block, for each total."""
 
-    def __post_init__(self) -> None:
-        self._conditions = tuple(dict.fromkeys((feature, threshold) for feature, threshold, _ in self.questions))
-        self._features = frozenset(feature for feature, _ in self._conditions)
-        places = {condition: place for place, condition in enumerate(self._conditions)}
-        grown = [_grow(tree, self.questions, places) for tree in self.trees]
-        self._least = self.base + sum(least for least, _ in grown)
-        self._roots = tuple(root for _, root in grown)
-        starts = [bisect_left(range(_TOTALS), code, key=self._chance) for code in range(MAX_CODE + 2)]
-        lengths = [after - start for start, after in pairwise(starts)]
-        self._chances = b"".join(map(mul, (bytes((code,)) for code in range(MAX_CODE + 1)), lengths))
-
-    def totals(self, columns: Sequence[bytes]) -> array[int]:
+    def totals(self, columns: Sequence[bytes]) -> list[int]:
         """Return the total of each block.
 
         Args:
             columns: The features, one byte from 0 to 254 a block.
         """
-        totals = array("H")
+        totals = list[int]()
         for start in range(0, len(columns[0]) if columns else 0, _LANES):
             part = columns if len(columns[0]) <= _LANES else [column[start : start + _LANES] for column in columns]
             totals.extend(self._totals(part))
         return totals
 
-    def _totals(self, columns: Sequence[bytes]) -> array[int]:
-        lanes = {feature: _packed(columns[feature]) for feature in self._features}
+    def _totals(self, columns: Sequence[bytes]) -> Sequence[int]:
+        lanes: dict[int, int] = {}
         count = len(columns[0])
         ones = int.from_bytes(b"\x01\x00" * count, "little")
         every = ones << _NINTH
         marks = list(accumulate(repeat(ones, _CODES)))
-        conditions = self._conditions
+        conditions = self.conditions
         answers: list[int | None] = [None] * len(conditions)
-        certain, total = self._least, 0
-        pending = [(root, every) for root in self._roots]
+        certain = total = 0
+        pending = [(root, every) for root in self.trees]
         while pending:
             node, blocks = pending.pop()
             while True:
@@ -114,7 +85,7 @@ class Forest:
                 answer = answers[number]
                 if answer is None:
                     feature, threshold = conditions[number]
-                    codes = lanes[feature]
+                    codes = lanes[feature] = lanes[feature] if feature in lanes else _packed(columns[feature])
                     answer = codes + marks[threshold]
                     if codes < 0:
                         answer = every if codes + _CODES <= threshold else 0
@@ -133,15 +104,12 @@ class Forest:
             elif number:
                 total += blocks * number
         total += every * certain
-        totals = array("H", (total >> _NINTH).to_bytes(2 * count, "little"))
-        if byteorder == "big":
-            totals.byteswap()
-        return totals
+        return struct.unpack(f"<{count}H", (total >> _NINTH).to_bytes(2 * count, "little"))
 
     def total(self, row: Sequence[int]) -> int:
         """Return the total of a single block; for one, going down each tree takes a quarter of the time."""
-        conditions, total = self._conditions, self._least
-        for number, below, above in self._roots:
+        conditions, total = self.conditions, 0
+        for number, below, above in self.trees:
             while below is not None:
                 feature, threshold = conditions[number]
                 number, below, above = below if row[feature] <= threshold else above
@@ -150,7 +118,7 @@ class Forest:
 
     def chances(self, columns: Sequence[bytes]) -> list[int]:
         """Return the probability of each block, from 0 to 254; see `totals`."""
-        return list(map(self._chances.__getitem__, self.totals(columns)))
+        return list(map(self._chance, self.totals(columns)))
 
     def _chance(self, total: int) -> int:
         return int(MAX_CODE / (1 + exp(min(50.0, (self.zero - total) / self.scale))) + 0.5)
@@ -163,27 +131,6 @@ def _packed(column: bytes) -> int:
     spread = bytearray(2 * len(column))
     spread[::2] = column.translate(_TURNED)
     return int.from_bytes(spread, "little")
-
-
-def _grow(
-    tree: Sequence[Step], questions: Sequence[tuple[int, int, bool]], places: Mapping[tuple[int, int], int]
-) -> tuple[int, _Node]:
-    """Return the lowest value of a tree, and its root, with the values relative to that."""
-    numbers, sums = [0], [0]
-    splits: list[dict[bool, int]] = [{}]  # for both outcomes, the branch, if it has a value or continues
-    for start, question, value in tree:
-        feature, threshold, at_most = questions[question]
-        numbers[start] = places[feature, threshold]
-        splits[start][at_most] = len(sums)
-        numbers.append(0)
-        splits.append({})
-        sums.append(sums[start] + value)
-    least = min(total for total, split in zip(sums, splits, strict=True) if len(split) < 2)
-    nodes: list[_Node] = [(total - least, None, None) for total in sums]
-    for branch in range(len(nodes) - 1, -1, -1):
-        if split := splits[branch]:
-            nodes[branch] = numbers[branch], nodes[split.get(True, branch)], nodes[split.get(False, branch)]
-    return least, nodes[0]
 
 
 KINDS: Final = ("article", "documentation", "forum", "product", "listing", "collection", "service")
@@ -212,21 +159,9 @@ def read_model(data: bytes) -> Model:
     raw = json.loads(gzip.decompress(data))
     return Model(
         lexicon=Lexicon(**raw["lexicon"]),
-        blocks=_forest(raw["blocks"]),
-        kinds=tuple(_forest(forest) for forest in raw["kinds"]),
+        blocks=Forest(**raw["blocks"]),
+        kinds=tuple(Forest(**forest) for forest in raw["kinds"]),
         cuts=tuple(raw["cuts"]),
-    )
-
-
-def _forest(raw: Mapping[str, Any]) -> Forest:
-    return Forest(
-        questions=tuple((feature, threshold, bool(at_most)) for feature, threshold, at_most in raw["questions"]),
-        trees=tuple(
-            tuple((tree[at], tree[at + 1], tree[at + 2]) for at in range(0, len(tree), 3)) for tree in raw["trees"]
-        ),
-        base=raw["base"],
-        scale=raw["scale"],
-        zero=raw["zero"],
     )
 
 

@@ -37,8 +37,10 @@ _SENTENCE: Final = re.compile(
 )
 _CLAUSE: Final = re.compile(r"[;:,\u2013\u2014\u061b\u060c]\s+|[\uff0c\u3001\uff1b]")
 _SPACE: Final = re.compile(r"\s+")
-_IN_TEXT: Final = (_LINE, _CLAUSE, _SPACE)
-_IN_CODE: Final = (_EMPTY_LINE, _LINE)
+_ANY_TEXT: Final = re.compile(f".{{{_MAX_LENGTH}}}", re.DOTALL)
+_IN_TEXT: Final = (_LINE, _CLAUSE, _SPACE, _ANY_TEXT)
+_IN_CODE: Final = (_EMPTY_LINE, _LINE, _ANY_TEXT)
+_IN_ROW: Final = (_CELL, _ANY_TEXT)
 LINK: Final = re.compile(
     r"!?\[((?:[^\[\]]|!?\[[^\[\]]{0,400}\](?:\([^()\s]{0,2000}\))?){0,600})\]"
     r"\((?:[^()\s]|\([^()\s]{0,400}\)){0,2000}(?:\s\"[^\"\n]{0,300}\")?\)"
@@ -129,7 +131,7 @@ def _parts(text: str, start: int, end: int) -> Iterator[tuple[int, int, int]]:
         if line == head and is_rule(text[stop:rule].strip(" \t>\n")[:2_000]):
             stop = rule
         if stop - line > 2 * _MAX_LENGTH and line != head:
-            yield from ((first, cut, head) for first, cut in _divided(text, line, stop, (_CELL,), fixed))
+            yield from ((first, cut, head) for first, cut in _divided(text, line, stop, _IN_ROW, fixed))
         else:
             yield line, stop, head
         line = stop
@@ -139,23 +141,17 @@ def _divided(
     text: str, start: int, end: int, patterns: tuple[re.Pattern[str], ...], fixed: Sequence[tuple[int, ...]]
 ) -> Iterator[tuple[int, int]]:
     """Split parts that are too long with the first suitable pattern, never inside a link."""
-    if end - start <= _MAX_LENGTH:
+    if end - start <= _MAX_LENGTH or not patterns:
         yield start, end
         return
-    if patterns:
-        cuts = [at for match in patterns[0].finditer(text, start, end) if not _inside(at := match.end(), fixed)]
-    else:
-        cuts = [at for at in range(start + _MAX_LENGTH, end, _MAX_LENGTH) if not _inside(at, fixed)]
     begin = last = start
-    for cut in (*cuts, end):
-        if last > begin and (cut - begin > _MAX_LENGTH or not patterns):
-            yield from _divided(text, begin, last, patterns[1:], fixed) if patterns else ((begin, last),)
+    cuts = (match.end() for match in patterns[0].finditer(text, start, end))
+    for cut in (*(cut for cut in cuts if not _inside(cut, fixed)), end):
+        if last > begin and cut - begin > _MAX_LENGTH:
+            yield from _divided(text, begin, last, patterns[1:], fixed)
             begin = last
         last = cut
-    if patterns:
-        yield from _divided(text, begin, end, patterns[1:], fixed)
-    elif begin < end:
-        yield begin, end
+    yield from _divided(text, begin, end, patterns[1:], fixed)
 
 
 def _inside(place: int, fixed: Sequence[tuple[int, ...]]) -> bool:

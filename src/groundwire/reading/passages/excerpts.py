@@ -293,8 +293,8 @@ _PUNCTUATION: Final = re.compile(r"[!-/:-@\[-`{-~]")
 _EDGE: Final = re.compile(r"\s")
 
 
-def find_all(text: str, phrase: str, start: int = 0) -> list[Match]:
-    """Return the positions of a text from `start` on, without overlaps and at most 10,000.
+def find_all(text: str, phrase: str) -> list[Match]:
+    """Return the positions of a text, without overlaps and at most 10,000.
 
     Case, accents, width, white space, typographic quotation marks and dashes are ignored, as are emphasis, code and
     links that begin or end between two words.
@@ -302,14 +302,13 @@ def find_all(text: str, phrase: str, start: int = 0) -> list[Match]:
     Args:
         text: The page's Markdown.
         phrase: The text to find.
-        start: The start position.
     """
     table = {ord(letter): folded for letter in set(text) if (folded := _folded(letter)) != letter}
     words = "".join(map(_folded, unicodedata.normalize("NFC", phrase))).split()
     if not words:
         return []
     pattern = re.compile(_GAP.join(_PUNCTUATION.sub(r"\\\\?\\\g<0>", word) for word in words))
-    matches = islice(pattern.finditer(text.translate(table), start), _MAX_MATCHES)
+    matches = islice(pattern.finditer(text.translate(table)), _MAX_MATCHES)
     return [Match(start=match.start(), end=match.end()) for match in matches]
 
 

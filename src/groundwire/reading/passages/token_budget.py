@@ -13,16 +13,13 @@ import gzip
 import json
 import re
 import unicodedata
-from collections.abc import Callable, Set
+from collections.abc import Set
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Final
 
-__all__ = ["CountTokens", "TextBudget", "TokenBound", "load_token_bound"]
-
-CountTokens = Callable[[str], int]
-"""Counts the tokens of a text."""
+__all__ = ["TextBudget", "TokenBound", "load_token_bound"]
 
 _PARTS: Final = re.compile(
     r"(?P<word> ?[^\W\d_\u0900-\u1dff\u2000-\U0010ffff]+)"  # letters of alphabets; the other scripts by character
@@ -37,6 +34,7 @@ _CAMEL: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _MAX_WORD_LENGTH: Final = 20  # letters of a word that are analyzed; half of that beyond ASCII
 _STEPS: Final = (20, 4, 1)  # step sizes in characters for a run without spaces
 _LONG_RUN: Final = _STEPS[0] * _MAX_WORD_LENGTH  # characters of a run that is analyzed as a whole
+_LONG_TOKEN: Final = 16  # characters a token that no long run has more of
 _MAX_CACHED_WORDS: Final = 50_000  # words whose bounds are cached
 _MAX_NEW_WORDS: Final = 20_000  # new words analyzed per text; for further ones the letters are counted
 
@@ -82,39 +80,26 @@ class TokenBound:
             room: The limit in tokens.
         """
         self._forget()
-        stop = self._reach(text, start, room)
-        if text[stop : stop + 1].strip():  # a piece may cost more where it is cut, or beside others
-            while stop > start and self._count(text[start:stop]) > room:
-                stop -= 1
-        return stop
-
-    def _reach(self, text: str, start: int, room: int) -> int:
+        left = room
         for part in _PARTS.finditer(text, start):
             begin, end = part.span()
             is_long = end - begin > _LONG_RUN
-            is_word = is_long and part.lastgroup == "word"
-            cost = room + 1 if is_long and (not is_word or end - begin > room) else self._cost(part, text)
-            if cost <= room:
-                room -= cost
-                continue
-            if begin > start and not is_long:
-                return begin
-            # A whole word of so many letters counts by its letters, more than a part of it.
-            stop, room = self._inside(text, begin, min(end, begin + _LONG_RUN) if is_word else end, room)
-            if stop < end or not is_long:
-                return min(stop, end - 1)  # a short one does not fit, even if its pieces do
-        return len(text)
-
-    def _inside(self, text: str, start: int, end: int, room: int) -> tuple[int, int]:
-        """Return how much of a run without spaces fits, in steps, and the remaining limit."""
-        for step in _STEPS:
-            while start < end:
-                cost = 1 + sum(self._cost(part, text) for part in _PARTS.finditer(text, start, min(start + step, end)))
-                if cost > room:
+            cost = self._cost(part, text) if not is_long or end - begin <= _LONG_TOKEN * room else room + 1
+            if cost > left:
+                break
+            left -= cost
+        else:
+            return len(text)
+        stop = begin
+        for step in _STEPS if is_long or begin == start else ():  # another word is not cut
+            while stop < end - 1:
+                piece = text[stop : min(stop + step, end - 1)]
+                if (cost := 1 + self._count(piece)) > left:
                     break
-                room -= cost
-                start = min(start + step, end)
-        return start, room
+                left, stop = left - cost, stop + len(piece)
+        while text[stop : stop + 1].strip() and stop > start and self._count(text[start:stop]) > room:
+            stop -= 1  # a piece may cost more where it is cut, or beside others
+        return stop
 
     def _forget(self) -> None:
         if len(self._rows) > _MAX_CACHED_WORDS:
@@ -235,9 +220,6 @@ def load_token_bound() -> TokenBound:
     )
 
 
-_CHARACTERS_PER_TOKEN = 12  # more than any written language has; a first estimate for a real tokenizer
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextBudget:
     """A limit of text."""
@@ -246,35 +228,21 @@ class TextBudget:
     """Maximum characters."""
     tokens: int | None = None
     """Maximum tokens; None for no limit."""
-    count: CountTokens | None = None
-    """Counts tokens; None uses upper bounds."""
 
     def tokens_of(self, text: str) -> int:
-        """Return the tokens of a text, exact or as an upper bound; 0 if they are not limited."""
-        if self.tokens is None:
-            return 0
-        return self.count(text) if self.count is not None else load_token_bound()(text)
+        """Return an upper bound of the tokens of a text; 0 if they are not limited."""
+        return 0 if self.tokens is None else load_token_bound()(text)
 
     def holds(self, text: str) -> bool:
         """Whether a text fits."""
         if self.tokens is None or len(text) > self.characters:
             return len(text) <= self.characters
-        if self.count is not None:
-            return self.count(text) <= self.tokens
         return load_token_bound().reach(text, 0, self.tokens) == len(text)
 
     def reach(self, text: str, start: int) -> int:
-        """Return approximately how much text from `start` fits; `holds` gives the exact answer."""
+        """Return the position up to which text from `start` fits."""
         end = min(len(text), start + self.characters)
-        if self.tokens is None:
-            return end
-        if self.count is None:
-            return min(end, load_token_bound().reach(text, start, self.tokens))
-        low, high = start, min(end, start + self.tokens * _CHARACTERS_PER_TOKEN)
-        while high - low > (8 if low > start else 1):
-            middle = (low + high) // 2
-            low, high = (middle, high) if self.count(text[start:middle]) <= self.tokens else (low, middle)
-        return low
+        return end if self.tokens is None else min(end, load_token_bound().reach(text, start, self.tokens))
 
     def less(self, text: str) -> TextBudget:
         """Return the limit that remains after adding a text."""

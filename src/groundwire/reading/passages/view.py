@@ -25,9 +25,9 @@ from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.pagination import MAX_FIND, Place, cursor_at, cut_piece, resolve
 from groundwire.reading.passages.reranking import EmbeddingRanker, rank
 from groundwire.reading.passages.terms import readable_run
-from groundwire.reading.passages.token_budget import CountTokens, TextBudget
+from groundwire.reading.passages.token_budget import TextBudget
 
-__all__ = ["Around", "Ask", "CountTokens", "check_ask", "pack_view", "unpack_view", "view", "view_in_worker"]
+__all__ = ["Around", "Ask", "check_ask", "pack_view", "unpack_view", "view", "view_in_worker"]
 
 Around = Callable[[Page], str]
 """Returns the text around a page's content in the result, whose tokens count; takes the page without content."""
@@ -69,7 +69,6 @@ def check_ask(
     max_length: object = None,
     max_tokens: object = None,
     default_length: int,
-    count_tokens: CountTokens | None = None,
     around: Around | None = None,
     ranker: EmbeddingRanker | None = None,
 ) -> Ask:
@@ -82,7 +81,6 @@ def check_ask(
         max_length: Maximum characters.
         max_tokens: Maximum tokens.
         default_length: The default limit in characters; for excerpts, 4,000 at most.
-        count_tokens: Counts tokens exactly; by default an upper bound is used.
         around: Returns the text around the content.
         ranker: Compares passages by meaning, too.
 
@@ -103,7 +101,7 @@ def check_ask(
     else:
         characters = default_length if query is None and find is None else min(default_length, _EXCERPTS_LENGTH)
     return Ask(
-        room=TextBudget(characters=characters, tokens=tokens, count=count_tokens),
+        room=TextBudget(characters=characters, tokens=tokens),
         query=None if query is None else _check_text("query", query, MAX_QUERY, "Pass what you want to know."),
         cursor=cursor.strip() if isinstance(cursor, str) else None,
         find=None if find is None else _check_text("find", find, MAX_FIND, "Pass the words to find."),
@@ -132,11 +130,7 @@ def pack_view(page: Page, ask: Ask) -> tuple[dict[str, Any], bytes] | None:
     """
     around = ask.around
     name = f"{getattr(around, '__module__', '')}:{getattr(around, '__qualname__', '')}" if around is not None else ""
-    if (
-        ask.room.count is not None
-        or ask.ranker is not None
-        or (name and (not name.startswith("groundwire.") or "<" in name))
-    ):
+    if ask.ranker is not None or (name and (not name.startswith("groundwire.") or "<" in name)):
         return None
     fields = page.model_dump(mode="json", exclude={"content"})
     room = ask.room.characters, ask.room.tokens

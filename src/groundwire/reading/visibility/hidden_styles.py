@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from turbohtml import Document, Element
@@ -89,11 +89,6 @@ _MOVES: Final = frozenset(
         "border-left", "border-top", "translate", "transform",
     }
 )  # fmt: skip
-_TELLING: Final = _MOVES | _TRANSFORMS | {*INHERITED} | {
-    "position", "opacity", "clip", "clip-path", "filter", "mask-image", "zoom", "overflow-x", "overflow-y",
-    "content-visibility", "grid-template-rows", "contain", ANIMATED,
-}  # fmt: skip
-"""One of these is in each style that hides or moves something, but for values of `display`."""
 _RELATIVE_LENGTH: Final = re.compile(rf"({NUMBER})(?:%|[sld]?v[wh])")
 
 
@@ -124,8 +119,6 @@ def effect_of(tag: str, style: Mapping[str, str], *, incomplete: bool) -> StyleE
         style: Its longhands.
         incomplete: Whether other style sheets may set more.
     """
-    if _TELLING.isdisjoint(style) and style.get("display") not in _NO_BOX:  # as a third of a page's
-        return PLAIN
     if incomplete and "position" not in style:
         style = {**style, "position": "relative"}  # another sheet positions what has a position
     boxed = is_boxed(tag, style) or (incomplete and "display" not in style)
@@ -527,17 +520,14 @@ def measure_fonts(document: Document, states: dict[Element, bool], styles: Style
         states.setdefault(control, False)  # has its own size, whatever its parent's
 
 
-_HINTS: Final = ("hid", "none", "reader", "only", "screen", "invis", "assist", "print")
-"""Substrings of which every name matched by `_UTILITY` contains one."""
 _UTILITY: Final = re.compile(
     r"\A(?:(?:[a-z0-9]+[-_]{1,2})?(?:visually-?_?hidden|screen-?_?reader(?:-?_?(?:text|only))?|sr-?_?only|a11y-hidden"
     r"|assistive-?text|hidden-accessible)(?:-focusable|__?[\w-]+)?"
     r"|(?:u-|is-|d-|ui-|uk-|w-|js-)?(?:hidden|hide)(?:-all|-visually)?|d-none|display-none|element-(?:invisible|hidden)"
     r"|off-?screen|invisible|w-condition-invisible|ui-helper-hidden(?:-accessible)?|elementor-hidden-desktop"
     r"|elementor-screen-only|only-print|print-only|d-print-block|visible-print(?:-block)?)",
-    re.IGNORECASE,
 )
-"""Class names that hide in common style kits (Bootstrap, Tailwind, WordPress, Angular, Drupal, Foundation ...)."""
+"""Class names, in lower case, that hide in common style kits (Bootstrap, Tailwind, WordPress, Angular, Drupal ...)."""
 
 _UNHIDING: Final = re.compile(
     r"(?:^|\s)(?:not-sr-only|(?:sm|md|lg|xl|2xl|xxl):(?:not-sr-only|visible|block|inline\S*|flex|grid|table\S*|contents)"
@@ -557,16 +547,10 @@ _PHONE_NAMES: Final = frozenset({"max", "down", "only", "until", "below", "lt", 
 _PARTS: Final = re.compile(r"[^a-z0-9]+")
 
 
-def hiding_classes(names: str, lowered: str) -> set[str]:
-    """Return the class names, of which each has a line, that hide in common style kits; `lowered` is in lower case."""
-    hinted: set[str] = set()
-    for hint in _HINTS:  # searching all at once is much faster
-        end = 0
-        while (place := lowered.find(hint, end)) >= 0:
-            end = lowered.find("\n", place)
-            end = len(lowered) if end < 0 else end
-            hinted.add(names[lowered.rfind("\n", 0, place) + 1 : end])
-    return {name for name in hinted if _UTILITY.fullmatch(name) and not name.lower().startswith("not-")}
+def hiding_classes(names: Iterable[str]) -> set[str]:
+    """Return the class names that hide in common style kits."""
+    lowered = ((name, name.lower()) for name in names)
+    return {name for name, low in lowered if _UTILITY.fullmatch(low) and not low.startswith("not-")}
 
 
 def is_shown_by(classes: str) -> bool:

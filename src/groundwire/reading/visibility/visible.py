@@ -115,15 +115,13 @@ def drop_unseen(document: Document) -> Removed:
     styles = read_styles(document)
     place_shadows(shadows, styles)
     alive = styles.incomplete or document.select_one(_SCRIPTS) is not None
-    names = "\n".join(styles.page_classes)
-    lowered = lower_ascii(names)
     fill_streamed(document, alive=alive)
     write_out_drawings(document)
     boxes = other_states(document, styles) if styles.states else []
     counts = drop_unrendered(document)
     selector = f"{_HIDDEN_ATTRIBUTES}, {COLORED}, {_ARIA_HIDDEN}"
     marked = document.select(selector)  # all at once: searching the page is what takes time
-    utilities = {name for name in hiding_classes(names, lowered) if "." + name not in styles.sheet_names}
+    utilities = {name for name in hiding_classes(styles.page_classes) if "." + name not in styles.sheet_names}
     reasons = _declare_defaults(document, marked, styles, utilities)
     for element in marked:
         declare_attributes(element, styles)
@@ -145,7 +143,7 @@ def drop_unseen(document: Document) -> Removed:
         if any(states.values()) and (dropped := drop_texts(states)):
             counts[name] += dropped
     described = write_appearance(document, styles)
-    return Removed(dict(counts), revealed, doubtful, lowered, described)
+    return Removed(dict(counts), revealed, doubtful, lower_ascii("\n".join(styles.page_classes)), described)
 
 
 def _declare_defaults(
