@@ -277,14 +277,12 @@ def read_details(pdf: Pdf) -> Properties:
 def add_links(page: PdfPage, words: Sequence[Word]) -> None:
     """Tell the words of a page where they lead; their places are as on the sheet."""
     raw, document = page.pdf.raw, page.pdf.document
-    position = ctypes.c_int(0)
-    link = raw.FPDF_LINK()
-    box = raw.FS_RECTF()
+    position, link, box = ctypes.c_int(0), ctypes.c_void_p(), raw.FS_RECTF()
     for _ in range(_MAX_LINKS):
-        if not raw.FPDFLink_Enumerate(page.handle, position, link):
+        if not raw.FPDFLink_Enumerate(page.handle, ctypes.byref(position), ctypes.byref(link)):
             return
         address = _address(raw, document, link)
-        if not address or not raw.FPDFLink_GetAnnotRect(link, box):
+        if not address or not raw.FPDFLink_GetAnnotRect(link, ctypes.byref(box)):
             continue
         left, right = min(box.left, box.right), max(box.left, box.right)
         bottom, top = min(box.bottom, box.top), max(box.bottom, box.top)

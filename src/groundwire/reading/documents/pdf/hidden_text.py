@@ -97,7 +97,9 @@ class Picture:
     def _device(self, x: float, y: float) -> tuple[int, int]:
         across, down = ctypes.c_int(), ctypes.c_int()
         size = self._width, self._height
-        self._page.pdf.raw.FPDF_PageToDevice(self._page.handle, 0, 0, *size, 0, x, y, across, down)
+        self._page.pdf.raw.FPDF_PageToDevice(
+            self._page.handle, 0, 0, *size, 0, x, y, ctypes.byref(across), ctypes.byref(down)
+        )
         return across.value, down.value
 
 
@@ -171,8 +173,7 @@ def look(page: PdfPage, words: Sequence[Word]) -> VisibleContent:
 
 
 def _paint(page: PdfPage, handle: int, shapes: Shapes) -> _TextPaint:
-    call = page.pdf.call
-    mode = call.mode(handle)
+    mode = page.pdf.raw.FPDFTextObj_GetTextRenderMode(handle)
     color = None if mode in _STROKE_MODES or mode == _CLIP_MODE else fill_color(page, handle)
     plain = color is not None and _differ(color, _OPAQUE_WHITE)
     return _TextPaint(mode, color, shapes.orders.get(handle), _is_layered(page, handle), _clip(page, handle), plain)
@@ -221,38 +222,28 @@ def _differ(color: Color, behind: Color) -> bool:
 
 def _is_layered(page: PdfPage, handle: int) -> bool:
     """Return whether an object belongs to an optional layer (ISO 32000-1, 8.11)."""
-    call = page.pdf.call
-    count = call.marks(handle)
-    if count <= 0:
-        return False
+    raw = page.pdf.raw
     buffer = ctypes.create_string_buffer(8)
     length = ctypes.c_ulong()
-    for index in range(min(count, 20)):
-        mark = call.mark(handle, index)
-        if (
-            mark
-            and call.mark_name(mark, ctypes.addressof(buffer), 8, ctypes.byref(length))
-            and buffer.raw[: length.value] == b"O\0C\0\0\0"
-        ):
-            return True
-    return False
+    marks = (raw.FPDFPageObj_GetMark(handle, index) for index in range(min(raw.FPDFPageObj_CountMarks(handle), 20)))
+    named = (mark for mark in marks if mark and raw.FPDFPageObjMark_GetName(mark, buffer, 8, ctypes.byref(length)))
+    return any(buffer.raw[: length.value] == b"O\0C\0\0\0" for _ in named)
 
 
 def _clip(page: PdfPage, handle: int) -> tuple[float, float, float, float] | None:
     """Return the bounding box of an object's clipping path; None if it has none."""
-    call, raw = page.pdf.call, page.pdf.raw
-    clip = call.clip(handle)
-    count = call.clip_paths(clip) if clip else 0
+    raw = page.pdf.raw
+    clip = raw.FPDFPageObj_GetClipPath(handle)
+    count = raw.FPDFClipPath_CountPaths(clip) if clip else 0
     if count <= 0:
         return None
     left, bottom, right, top = page.left, page.bottom, page.right, page.top
-    typed = ctypes.cast(clip, raw.FPDF_CLIPPATH)
     x, y = ctypes.c_float(), ctypes.c_float()
     for path in range(min(count, 10)):
         xs, ys = [], []
-        for index in range(min(raw.FPDFClipPath_CountPathSegments(typed, path), 50)):
-            segment = raw.FPDFClipPath_GetPathSegment(typed, path, index)
-            if segment and raw.FPDFPathSegment_GetPoint(segment, x, y):
+        for index in range(min(raw.FPDFClipPath_CountPathSegments(clip, path), 50)):
+            segment = raw.FPDFClipPath_GetPathSegment(clip, path, index)
+            if segment and raw.FPDFPathSegment_GetPoint(segment, ctypes.byref(x), ctypes.byref(y)):
                 xs.append(x.value)
                 ys.append(y.value)
         if xs:

@@ -1,7 +1,7 @@
 """Access to PDFium: an open file, its pages, the lines drawn on them, and the functions called for every word.
 
-The functions that are called for every word are redeclared with untyped pointers: ctypes creates an object for every
-typed one that they return, which takes longer than the call.
+PDFium's functions are redeclared with untyped pointers: ctypes creates an object for every typed one that they return,
+which takes longer than the call.
 """
 
 from __future__ import annotations
@@ -11,13 +11,13 @@ import itertools
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from ctypes import POINTER, Structure, byref, c_float, c_int, c_uint, c_void_p
+from ctypes import byref, c_float, c_int, c_void_p
 from dataclasses import dataclass
 from typing import Any, Final
 
 from groundwire.reading.extracted import UnreadableDocument
 
-__all__ = ["Edge", "Matrix", "Pdf", "PdfPage", "cut_off", "form_values", "open_pdf", "page_edges"]
+__all__ = ["Edge", "Pdf", "PdfPage", "cut_off", "form_values", "open_pdf", "page_edges"]
 
 _BROKEN: Final = "The PDF is broken: {what}. Look for another copy of it."
 _ERRORS: Final[Mapping[int, str]] = {
@@ -45,54 +45,25 @@ _MAX_DEVIATION: Final = 0.7  # points
 _MIN_EDGE_LENGTH: Final = 4.0  # points; an edge is not shorter
 
 
-class Matrix(Structure):
-    """FS_MATRIX: scaling, rotation and translation of text."""
+class _Pdfium:
+    """PDFium's functions with untyped pointers, and its constants and structures.
 
-    _fields_ = tuple((name, c_float) for name in "abcdef")
-
-
-class _PdfiumCalls:
-    """PDFium functions called for every word or object, by short names."""
+    Args:
+        raw: The module of pypdfium2 that has them.
+    """
 
     def __init__(self, raw: Any) -> None:
-        word = c_void_p, c_int
-        self.text_object: Callable[..., Any] = _typed(raw.FPDFText_GetTextObject, c_void_p, *word)
-        self.box: Callable[..., Any] = _typed(raw.FPDFText_GetLooseCharBox, c_int, *word, c_void_p)
-        self.origin: Callable[..., Any] = _typed(
-            raw.FPDFText_GetCharOrigin, c_int, *word, *[POINTER(ctypes.c_double)] * 2
-        )
-        self.matrix: Callable[..., Any] = _typed(raw.FPDFText_GetMatrix, c_int, *word, POINTER(Matrix))
-        self.letter: Callable[..., Any] = _typed(raw.FPDFText_GetUnicode, c_uint, *word)
-        self.size: Callable[..., Any] = _typed(raw.FPDFText_GetFontSize, ctypes.c_double, *word)
-        self.font: Callable[..., Any] = _typed(raw.FPDFTextObj_GetFont, c_void_p, c_void_p)
-        self.mode: Callable[..., Any] = _typed(raw.FPDFTextObj_GetTextRenderMode, c_int, c_void_p)
-        self.fill: Callable[..., Any] = _typed(raw.FPDFPageObj_GetFillColor, c_int, c_void_p, *[POINTER(c_uint)] * 4)
-        self.bounds: Callable[..., Any] = _typed(raw.FPDFPageObj_GetBounds, c_int, c_void_p, *[POINTER(c_float)] * 4)
-        self.kind: Callable[..., Any] = _typed(raw.FPDFPageObj_GetType, c_int, c_void_p)
-        self.marks: Callable[..., Any] = _typed(raw.FPDFPageObj_CountMarks, c_int, c_void_p)
-        self.mark: Callable[..., Any] = _typed(raw.FPDFPageObj_GetMark, c_void_p, c_void_p, ctypes.c_ulong)
-        self.mark_name: Callable[..., Any] = _typed(
-            raw.FPDFPageObjMark_GetName, c_int, c_void_p, c_void_p, ctypes.c_ulong, POINTER(ctypes.c_ulong)
-        )
-        self.clip: Callable[..., Any] = _typed(raw.FPDFPageObj_GetClipPath, c_void_p, c_void_p)
-        self.clip_paths: Callable[..., Any] = _typed(raw.FPDFClipPath_CountPaths, c_int, c_void_p)
-        self.object: Callable[..., Any] = _typed(raw.FPDFPage_GetObject, c_void_p, c_void_p, c_int)
-        self.part: Callable[..., Any] = _typed(raw.FPDFFormObj_GetObject, c_void_p, c_void_p, ctypes.c_ulong)
-        self.draw_mode: Callable[..., Any] = _typed(
-            raw.FPDFPath_GetDrawMode, c_int, c_void_p, POINTER(c_int), POINTER(c_int)
-        )
-        self.object_matrix: Callable[..., Any] = _typed(raw.FPDFPageObj_GetMatrix, c_int, c_void_p, POINTER(Matrix))
-        self.segments: Callable[..., Any] = _typed(raw.FPDFPath_CountSegments, c_int, c_void_p)
-        self.segment: Callable[..., Any] = _typed(raw.FPDFPath_GetPathSegment, c_void_p, c_void_p, c_int)
-        self.segment_kind: Callable[..., Any] = _typed(raw.FPDFPathSegment_GetType, c_int, c_void_p)
-        self.closes: Callable[..., Any] = _typed(raw.FPDFPathSegment_GetClose, c_int, c_void_p)
-        self.point: Callable[..., Any] = _typed(
-            raw.FPDFPathSegment_GetPoint, c_int, c_void_p, POINTER(c_float), POINTER(c_float)
-        )
-        self.font_name: Callable[..., Any] = _typed(
-            raw.FPDFFont_GetBaseFontName, ctypes.c_size_t, c_void_p, c_void_p, ctypes.c_size_t
-        )
-        self.font_flags: Callable[..., Any] = _typed(raw.FPDFFont_GetFlags, c_int, c_void_p)
+        self._raw = raw
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._raw, name)
+        if hasattr(value, "argtypes"):
+            result, *arguments = [
+                c_void_p if hasattr(type_, "contents") else type_ for type_ in (value.restype, *value.argtypes)
+            ]
+            value = ctypes.PYFUNCTYPE(result, *arguments)(ctypes.cast(value, c_void_p).value or 0)
+        setattr(self, name, value)  # the next time it is found at once
+        return value
 
 
 class PdfPage:
@@ -104,14 +75,12 @@ class PdfPage:
         text: PDFium's text page.
     """
 
-    def __init__(self, pdf: Pdf, handle: Any, text: Any) -> None:
+    def __init__(self, pdf: Pdf, handle: int, text: int) -> None:
         self.pdf = pdf
         self.handle = handle
         self.text = text
-        self.pointer: int = _address(handle)
-        self.text_pointer: int = _address(text)
         box = pdf.raw.FS_RECTF()
-        pdf.raw.FPDF_GetPageBoundingBox(handle, box)
+        pdf.raw.FPDF_GetPageBoundingBox(handle, byref(box))
         self.left: float = box.left
         self.bottom: float = box.bottom
         self.right: float = box.right
@@ -122,16 +91,15 @@ class Pdf:
     """An open file.
 
     Args:
-        raw: The module with PDFium's functions.
+        raw: PDFium's functions, constants and structures.
         document: The file, opened by pypdfium2.
         rebuilt: Whether its end is missing and its page list was reconstructed.
     """
 
-    def __init__(self, raw: Any, document: Any, *, rebuilt: bool = False) -> None:
+    def __init__(self, raw: _Pdfium, document: Any, *, rebuilt: bool = False) -> None:
         self.raw = raw
         self.rebuilt = rebuilt
         self.document = document
-        self.call: _PdfiumCalls = _PdfiumCalls(raw)
         self.pages: int = len(document)
 
     @contextmanager
@@ -188,7 +156,7 @@ def open_pdf(body: bytes) -> Iterator[Pdf]:
         document.init_forms()
         if not len(document):
             raise UnreadableDocument("empty", "The PDF has no pages. Look for another copy of it.")
-        yield Pdf(raw, document, rebuilt=repaired_body is not None)
+        yield Pdf(_Pdfium(raw), document, rebuilt=repaired_body is not None)
     finally:
         document.close()
 
@@ -267,14 +235,6 @@ def _unreadable(code: int | None) -> UnreadableDocument:
     return UnreadableDocument("broken", _BROKEN.format(what=_ERRORS.get(code or 0, "it cannot be opened")))
 
 
-def _typed(function: Any, result: Any, *arguments: Any) -> Callable[..., Any]:
-    return ctypes.PYFUNCTYPE(result, *arguments)(ctypes.cast(function, c_void_p).value or 0)
-
-
-def _address(handle: Any) -> int:
-    return ctypes.cast(handle, c_void_p).value or 0
-
-
 @dataclass(frozen=True, slots=True)
 class Edge:
     """A horizontal or vertical line."""
@@ -296,7 +256,7 @@ def page_edges(page: PdfPage) -> list[Edge]:
     points = 0
     raw = page.pdf.raw
     count = min(raw.FPDFPage_CountObjects(page.handle), _MAX_OBJECTS)
-    handles = (page.pdf.call.object(page.pointer, order) for order in range(count))
+    handles = (raw.FPDFPage_GetObject(page.handle, order) for order in range(count))
     for handle, outer in _paths(page, handles, (), 0):
         for line, closed, filled in _subpaths(page, handle, outer):
             points += len(line)
@@ -307,51 +267,50 @@ def page_edges(page: PdfPage) -> list[Edge]:
 
 
 def _paths(
-    page: PdfPage, handles: Iterator[int | None], outer: tuple[Matrix, ...], depth: int
-) -> Iterator[tuple[int, tuple[Matrix, ...]]]:
+    page: PdfPage, handles: Iterator[int | None], outer: tuple[Any, ...], depth: int
+) -> Iterator[tuple[int, tuple[Any, ...]]]:
     """Yield the paths of a page or form, with the matrices of the forms that contain them."""
-    call, raw = page.pdf.call, page.pdf.raw
+    raw = page.pdf.raw
     for handle in handles:
-        kind = call.kind(handle) if handle else 0
+        kind = raw.FPDFPageObj_GetType(handle) if handle else 0
         if not handle or kind not in {_PATH, _FORM}:
             continue
-        matrix = Matrix()
-        call.object_matrix(handle, byref(matrix))
+        matrix = raw.FS_MATRIX()
+        raw.FPDFPageObj_GetMatrix(handle, byref(matrix))
         chain = (matrix, *outer)
         if kind == _PATH:
             yield handle, chain
         elif depth < _MAX_DEPTH:
-            form = ctypes.cast(handle, raw.FPDF_PAGEOBJECT)
-            count = min(raw.FPDFFormObj_CountObjects(form), _MAX_OBJECTS)
-            yield from _paths(page, (call.part(handle, index) for index in range(count)), chain, depth + 1)
+            parts = range(min(raw.FPDFFormObj_CountObjects(handle), _MAX_OBJECTS))
+            yield from _paths(page, (raw.FPDFFormObj_GetObject(handle, part) for part in parts), chain, depth + 1)
 
 
-def _subpaths(page: PdfPage, handle: int, chain: Sequence[Matrix]) -> Iterator[tuple[list[_Point], bool, bool]]:
+def _subpaths(page: PdfPage, handle: int, chain: Sequence[Any]) -> Iterator[tuple[list[_Point], bool, bool]]:
     """Yield the points of the straight parts of a path, whether each is closed, and whether it is only filled."""
-    call = page.pdf.call
+    raw = page.pdf.raw
     fill, stroke = c_int(), c_int()
-    if not call.draw_mode(handle, byref(fill), byref(stroke)) or not (fill.value or stroke.value):
+    if not raw.FPDFPath_GetDrawMode(handle, byref(fill), byref(stroke)) or not (fill.value or stroke.value):
         return
     line: list[_Point] = []
     closed = False
     x, y = c_float(), c_float()
-    for index in range(min(max(call.segments(handle), 0), _MAX_POINTS)):
-        segment = call.segment(handle, index)
-        kind = call.segment_kind(segment)
+    for index in range(min(max(raw.FPDFPath_CountSegments(handle), 0), _MAX_POINTS)):
+        segment = raw.FPDFPath_GetPathSegment(handle, index)
+        kind = raw.FPDFPathSegment_GetType(segment)
         if kind == _MOVE_TO:
             if len(line) > 1:
                 yield line, closed, not stroke.value
             line, closed = [], False
-        if kind not in {_MOVE_TO, _LINE_TO} or not call.point(segment, byref(x), byref(y)):
+        if kind not in {_MOVE_TO, _LINE_TO} or not raw.FPDFPathSegment_GetPoint(segment, byref(x), byref(y)):
             line, closed = [], False  # a curve
             continue
         line.append(_moved(x.value, y.value, chain))
-        closed = closed or bool(call.closes(segment))
+        closed = closed or bool(raw.FPDFPathSegment_GetClose(segment))
     if len(line) > 1:
         yield line, closed, not stroke.value
 
 
-def _moved(x: float, y: float, chain: Sequence[Matrix]) -> _Point:
+def _moved(x: float, y: float, chain: Sequence[Any]) -> _Point:
     for matrix in chain:
         x, y = matrix.a * x + matrix.c * y + matrix.e, matrix.b * x + matrix.d * y + matrix.f
     return x, y

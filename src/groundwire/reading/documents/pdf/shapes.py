@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from ctypes import byref, c_float, c_int, c_uint
 from dataclasses import dataclass, field
 from typing import Final
@@ -60,14 +59,14 @@ class Shapes:
 
 def page_shapes(page: PdfPage) -> Shapes:
     """Return the objects on a page other than its text."""
-    call, raw = page.pdf.call, page.pdf.raw
+    raw = page.pdf.raw
     shapes = Shapes()
     covered = 0.0
     for order in range(min(raw.FPDFPage_CountObjects(page.handle), _MAX_OBJECTS)):
-        handle = call.object(page.pointer, order)
+        handle = raw.FPDFPage_GetObject(page.handle, order)
         if not handle:
             continue
-        kind = call.kind(handle)
+        kind = raw.FPDFPageObj_GetType(handle)
         if kind == _TEXT:
             shapes.orders[handle] = order
             continue
@@ -93,7 +92,7 @@ def page_shapes(page: PdfPage) -> Shapes:
 def fill_color(page: PdfPage, handle: int) -> Color | None:
     """Return an object's fill color; None if it is not a plain color."""
     parts = [c_uint() for _ in range(4)]
-    if not page.pdf.call.fill(handle, *map(byref, parts)):
+    if not page.pdf.raw.FPDFPageObj_GetFillColor(handle, *map(byref, parts)):
         return None
     red, green, blue, opacity = (part.value for part in parts)
     return red, green, blue, opacity
@@ -101,12 +100,12 @@ def fill_color(page: PdfPage, handle: int) -> Color | None:
 
 def _is_filled(page: PdfPage, handle: int) -> bool:
     fill, stroke = c_int(), c_int()
-    return bool(page.pdf.call.draw_mode(handle, byref(fill), byref(stroke))) and fill.value != 0
+    return bool(page.pdf.raw.FPDFPath_GetDrawMode(handle, byref(fill), byref(stroke))) and fill.value != 0
 
 
 def _shape(page: PdfPage, handle: int, order: int, kind: int) -> Shape | None:
     edges = [c_float() for _ in range(4)]
-    if not page.pdf.call.bounds(handle, *map(byref, edges)):
+    if not page.pdf.raw.FPDFPageObj_GetBounds(handle, *map(byref, edges)):
         return None
     left, bottom, right, top = (edge.value for edge in edges)
     color = fill_color(page, handle) if kind == _PATH else None
@@ -124,7 +123,6 @@ def _on_page(page: PdfPage, shape: Shape) -> float:
 
 
 def _images_inside(page: PdfPage, form: int) -> int:
-    handle = ctypes.cast(form, page.pdf.raw.FPDF_PAGEOBJECT)
-    count = min(page.pdf.raw.FPDFFormObj_CountObjects(handle), 100)
-    parts = (page.pdf.call.part(form, index) for index in range(count))
-    return sum(1 for part in parts if part and page.pdf.call.kind(part) == _IMAGE)
+    raw = page.pdf.raw
+    parts = (raw.FPDFFormObj_GetObject(form, index) for index in range(min(raw.FPDFFormObj_CountObjects(form), 100)))
+    return sum(1 for part in parts if part and raw.FPDFPageObj_GetType(part) == _IMAGE)

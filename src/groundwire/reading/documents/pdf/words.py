@@ -16,9 +16,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from ctypes import byref
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from groundwire.reading.documents.pdf.pdfium import Edge, Matrix, PdfPage
+from groundwire.reading.documents.pdf.pdfium import Edge, PdfPage
 from groundwire.reading.documents.runs import MONOSPACED
 
 __all__ = [
@@ -122,8 +122,8 @@ def page_words(page: PdfPage) -> tuple[list[Word], bool]:
 
     Positions are in sheet coordinates: not rotated, with the origin at the lower left, y growing upward.
     """
-    raw, call, pointer = page.pdf.raw, page.pdf.call, page.text_pointer
-    count = min(raw.FPDFText_CountChars(page.text), MAX_LETTERS + 1)
+    raw, pointer = page.pdf.raw, page.text
+    count = min(raw.FPDFText_CountChars(pointer), MAX_LETTERS + 1)
     if count <= 0:
         return [], False
     cut, count = count > MAX_LETTERS, min(count, MAX_LETTERS)
@@ -133,7 +133,7 @@ def page_words(page: PdfPage) -> tuple[list[Word], bool]:
     boxes = ctypes.create_string_buffer(2 * _BOX)
     at_first = ctypes.addressof(boxes)
     at_last = at_first + _BOX
-    box, places = call.box, _PLACES.unpack
+    box, places = raw.FPDFText_GetLooseCharBox, _PLACES.unpack
     words: list[Word] = []
     base, base_at = None, 0  # the last word that is neither raised nor lowered, and its first letter
     end_before = -1
@@ -186,10 +186,10 @@ def _may_be_script(base: Word, before: Word, word: Word) -> bool:
 def _script(page: PdfPage, base: Word, base_at: int, at: int) -> frozenset[str]:
     """Return where a small word stands, by the lines on which the letters stand."""
     places = [ctypes.c_double() for _ in range(4)]
-    call, pointer = page.pdf.call.origin, page.text_pointer
-    if not call(pointer, base_at, byref(places[0]), byref(places[1])):
+    origin, text = page.pdf.raw.FPDFText_GetCharOrigin, page.text
+    if not origin(text, base_at, byref(places[0]), byref(places[1])):
         return frozenset()
-    if not call(pointer, at, byref(places[2]), byref(places[3])):
+    if not origin(text, at, byref(places[2]), byref(places[3])):
         return frozenset()
     rise = (places[3].value - places[1].value) / base.face.size
     if _RISE[0] <= rise <= _RISE[1]:
@@ -243,13 +243,13 @@ def _letters(page: PdfPage, count: int) -> str:
     text = bytes(buffer)[: 2 * max(0, written - 1)].decode("utf-16-le", "surrogatepass")
     if len(text) == count:
         return text
-    letter, pointer = page.pdf.call.letter, page.text_pointer
+    letter, pointer = raw.FPDFText_GetUnicode, page.text
     return "".join(chr(code) if 0 < (code := letter(pointer, index)) < 0x110000 else "\ufffd" for index in range(count))
 
 
 def _runs(page: PdfPage, text: str) -> Iterator[tuple[int, int, int]]:
     """Yield the start, end and PDFium text object of each word of a single style."""
-    of, pointer = page.pdf.call.text_object, page.text_pointer
+    of, pointer = page.pdf.raw.FPDFText_GetTextObject, page.text
     until, current = -1, None  # the letters of a text object are consecutive: up to here they belong to this one
     for match in _WORD.finditer(text):
         start, end = match.span()
@@ -278,11 +278,11 @@ def _runs(page: PdfPage, text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _face(page: PdfPage, handle: int, index: int, fonts: dict[int, tuple[bool, bool]]) -> FontFace:
-    call = page.pdf.call
-    matrix = Matrix()
-    call.matrix(page.text_pointer, index, byref(matrix))
-    size = call.size(page.text_pointer, index) * math.hypot(matrix.c, matrix.d)
-    font = call.font(handle) or 0
+    raw = page.pdf.raw
+    matrix = raw.FS_MATRIX()
+    raw.FPDFText_GetMatrix(page.text, index, byref(matrix))
+    size = raw.FPDFText_GetFontSize(page.text, index) * math.hypot(matrix.c, matrix.d)
+    font = raw.FPDFTextObj_GetFont(handle) or 0
     if font not in fonts:
         fonts[font] = _font(page, font)
     bold, mono = fonts[font]
@@ -292,16 +292,15 @@ def _face(page: PdfPage, handle: int, index: int, fonts: dict[int, tuple[bool, b
 def _font(page: PdfPage, font: int) -> tuple[bool, bool]:
     if not font:
         return False, False
-    call = page.pdf.call
+    raw = page.pdf.raw
     buffer = ctypes.create_string_buffer(200)
-    length = call.font_name(font, ctypes.addressof(buffer), 200)
+    length = raw.FPDFFont_GetBaseFontName(font, buffer, 200)
     name = buffer.raw[: max(0, min(length, 200) - 1)].decode("utf-8", "replace")
-    flags = call.font_flags(font)
-    flags = max(0, flags)
+    flags = max(0, raw.FPDFFont_GetFlags(font))
     return bool(_BOLD.search(name) or flags & _FORCE_BOLD), bool(MONOSPACED.search(name) or flags & _FIXED_PITCH)
 
 
-def _direction(matrix: Matrix) -> int:
+def _direction(matrix: Any) -> int:
     right, up = matrix.a, matrix.b
     length = math.hypot(right, up)
     if not length:
