@@ -12,7 +12,6 @@ import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from lxml import etree
@@ -23,7 +22,6 @@ from groundwire.reading.metadata.dates import iso_date, later_day
 __all__ = [
     "GZIP",
     "MAX_ELEMENTS",
-    "Properties",
     "SafeZip",
     "current_elements",
     "gunzipped",
@@ -208,44 +206,11 @@ def gunzipped(body: bytes) -> bytes:
     return content
 
 
-@dataclass(frozen=True, slots=True)
-class Properties:
-    """Metadata of a document."""
-
-    title: str = ""
-    author: str | None = None
-    published: str | None = None
-    modified: str | None = None
-    language: str | None = None
-    description: str = ""
-
-    def extracted(self, *, title: str, content: str, warnings: tuple[str, ...], cut: bool = False) -> Extracted:
-        """Return the result for a document with these metadata.
-
-        Args:
-            title: Its title.
-            content: Its content as Markdown.
-            warnings: What was left out.
-            cut: Whether the end of it is missing.
-        """
-        return Extracted(
-            title=title,
-            content=content,
-            author=self.author,
-            published=self.published,
-            modified=self.modified,
-            language=self.language,
-            cut=cut,
-            kind="document",
-            warnings=warnings,
-        )
-
-
 _MAX_AUTHORS: Final = 10
 
 
-def read_properties(root: etree._Element | None) -> Properties:
-    """Return the first value of each property below `root`, and all creators.
+def read_properties(root: etree._Element | None) -> Extracted:
+    """Return the metadata of a document, without content: the first value of each property below `root`, all creators.
 
     The date is that of publication (`date`) if present, else of the last change, else of creation. In OpenDocument,
     `date` is that of the last change; EPUB 3 states it as `property="dcterms:modified"`.
@@ -262,13 +227,13 @@ def read_properties(root: etree._Element | None) -> Properties:
     published = next(filter(None, days.values()), None)
     created = days["created"] or days["creation-date"]
     changed = days["modified"] or (days["date"] if root is not None and local_name(root) == "document-meta" else None)
-    return Properties(
+    return Extracted(
+        kind="document",
         title=texts.get("title", ""),
         author=", ".join(authors) or texts.get("initial-creator"),
         published=published,
         modified=later_day(changed, created if changed == published else published),
         language=texts.get("language"),
-        description=texts.get("description", ""),
     )
 
 

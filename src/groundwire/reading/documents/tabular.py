@@ -10,7 +10,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from itertools import islice
 from statistics import mode
@@ -197,8 +197,8 @@ def read_sheets(body: bytes) -> Extracted:
     if unsolved:
         warnings.append(f"formulas without a stored value, whose cells are empty: {unsolved}")
     content = "\n\n".join(parts)
-    return properties.extracted(
-        title=properties.title,
+    return replace(
+        properties,
         content=content[:MAX_CONTENT],
         cut=len(content) > MAX_CONTENT or len(sheets) > _MAX_SHEETS or any("first" in remark for remark in warnings),
         warnings=tuple(warnings),

@@ -75,7 +75,8 @@ def read_word(body: bytes) -> Extracted:
     content = _joined(reader.blocks(place))
     notes = _joined(reader.notes())
     properties = read_properties(archive.xml("docProps/core.xml"))
-    return properties.extracted(
+    return replace(
+        properties,
         title=properties.title or reader.title,
         content=f"{content}\n\n{notes}".strip(),
         warnings=removal_warning(reader.removed["hidden"]) + omissions(reader.omission_counts(root)),

@@ -7,11 +7,10 @@ import re
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from typing import Any, Final
 
-from groundwire.reading.documents.office_package import Properties
 from groundwire.reading.documents.pdf.blocks import Block, blocks, join_broken
 from groundwire.reading.documents.pdf.columns import regions, segments
 from groundwire.reading.documents.pdf.grids import with_tables
@@ -84,7 +83,8 @@ def read_pdf(body: bytes, *, seconds: float) -> Extracted:
     cut = len(draft.pages) < count or len(content) > MAX_CONTENT or draft.crowded
     if len(content) > MAX_CONTENT:
         content = content[:MAX_CONTENT].rstrip()
-    return details.extracted(
+    return replace(
+        details,
         title=details.title or first_title,
         content=content,
         cut=cut,
@@ -260,12 +260,13 @@ _NO_TITLE: Final = re.compile(
 _NOBODY: Final = re.compile(r"\W*(?:anonymous|unknown|user|admin(?:istrator)?|unspecified|author)?\W*", re.IGNORECASE)
 
 
-def read_details(pdf: Pdf) -> Properties:
+def read_details(pdf: Pdf) -> Extracted:
     """Return what a file says about itself: when it was made, and when it was last changed if that is a later day."""
     info = pdf.document.get_metadata_dict(skip_empty=True)
     title, author = info.get("Title", "").strip(), info.get("Author", "").strip()
     published = _day(info.get("CreationDate", ""))
-    return Properties(
+    return Extracted(
+        kind="document",
         title="" if _NO_TITLE.fullmatch(title) else title,
         author=None if _NOBODY.fullmatch(author) else author,
         published=published,
