@@ -17,7 +17,7 @@ from groundwire.reading.documents.pdf.grids import with_tables
 from groundwire.reading.documents.pdf.headings import Headings, drop_furniture, outline_levels
 from groundwire.reading.documents.pdf.hidden_text import look
 from groundwire.reading.documents.pdf.lines import Line, lines
-from groundwire.reading.documents.pdf.pdfium import Pdf, PdfPage, cut_off, form_values, open_pdf, page_edges
+from groundwire.reading.documents.pdf.pdfium import Pdf, PdfPage, form_values, open_pdf, page_edges
 from groundwire.reading.documents.pdf.words import (
     Word,
     joined_letters,
@@ -76,7 +76,7 @@ def read_pdf(body: bytes, *, seconds: float) -> Extracted:
         outline = outline_levels(pdf.document)
         count = pdf.pages
     if not draft.letters:
-        raise cut_off() if pdf.rebuilt else _without_text(draft, count)
+        raise _without_text(draft, count)
     furniture = drop_furniture(draft.pages, draft.heights)
     headings = Headings([line for page in draft.pages for region in page for line in region], outline)
     content, first_title = _assemble(draft, headings)

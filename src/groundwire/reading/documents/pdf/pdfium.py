@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from ctypes import byref, c_float, c_int, c_void_p
@@ -17,15 +16,13 @@ from typing import Any, Final
 
 from groundwire.reading.extracted import UnreadableDocument
 
-__all__ = ["Edge", "Pdf", "PdfPage", "cut_off", "form_values", "open_pdf", "page_edges"]
+__all__ = ["Edge", "Pdf", "PdfPage", "form_values", "open_pdf", "page_edges"]
 
 _BROKEN: Final = "The PDF is broken: {what}. Look for another copy of it."
 _ERRORS: Final[Mapping[int, str]] = {
     3: "it is not a PDF inside, or its structure is damaged or cut off",
     6: "its pages are missing or damaged",
 }
-_PAGE: Final = re.compile(rb"(?<![0-9])(\d{1,7}) 0 obj\s*<<(?:(?!obj)[^\0]){0,4000}?/Type\s*/Page(?![a-zA-Z])")
-_MAX_PAGES: Final = 10_000
 _MAX_FIELDS: Final = 5_000
 _MAX_VALUE_BYTES: Final = 200_000  # bytes in UTF-16
 _TEXT_FIELD: Final = 6  # FPDF_FORMFIELD_TEXTFIELD
@@ -93,12 +90,10 @@ class Pdf:
     Args:
         raw: PDFium's functions, constants and structures.
         document: The file, opened by pypdfium2.
-        rebuilt: Whether its end is missing and its page list was reconstructed.
     """
 
-    def __init__(self, raw: _Pdfium, document: Any, *, rebuilt: bool = False) -> None:
+    def __init__(self, raw: _Pdfium, document: Any) -> None:
         self.raw = raw
-        self.rebuilt = rebuilt
         self.document = document
         self.pages: int = len(document)
 
@@ -140,44 +135,17 @@ def open_pdf(body: bytes) -> Iterator[Pdf]:
         raise UnreadableDocument(
             "missing", "The page is a PDF, and its library is not installed (`groundwire doctor` says how)."
         ) from error
-    repaired_body = None
     try:
         document = pypdfium2.PdfDocument(body)
     except pypdfium2.PdfiumError as error:
-        code = getattr(error, "err_code", None)
-        repaired_body = _with_pages(body) if code not in {_PASSWORD, _SECURITY} else None
-        try:
-            document = pypdfium2.PdfDocument(repaired_body) if repaired_body else None
-        except pypdfium2.PdfiumError:
-            document = None
-        if document is None:
-            raise _unreadable(code) from error
+        raise _unreadable(getattr(error, "err_code", None)) from error
     try:
         document.init_forms()
         if not len(document):
             raise UnreadableDocument("empty", "The PDF has no pages. Look for another copy of it.")
-        yield Pdf(_Pdfium(raw), document, rebuilt=repaired_body is not None)
+        yield Pdf(_Pdfium(raw), document)
     finally:
         document.close()
-
-
-def _with_pages(body: bytes) -> bytes | None:
-    """Return a truncated file with a reconstructed page list; None if there are no pages."""
-    if not body.startswith(b"%PDF-") or b"/Encrypt" in body:
-        return None
-    pages = list(dict.fromkeys(match[1] for match in _PAGE.finditer(body)))[:_MAX_PAGES]
-    if not pages:
-        return None
-    end = body.rfind(b"endobj") + len(b"endobj")
-    if body[end : end + 20].lstrip().startswith(b"xref"):
-        body = body[:end]  # what follows an unfinished trailer would be read as a part of it
-    last = max(map(int, pages)) + 1_000_000
-    kids = b" ".join(b"%s 0 R" % page for page in pages)
-    return body + (
-        b"\nendstream\nendobj\n%d 0 obj\n<< /Type /Pages /MediaBox [0 0 612 792] /Count %d /Kids [%s] >>\nendobj\n"
-        b"%d 0 obj\n<< /Type /Catalog /Pages %d 0 R >>\nendobj\ntrailer\n<< /Root %d 0 R /Size %d >>\n"
-        % (last, len(pages), kids, last + 1, last, last + 1, last + 2)
-    )
 
 
 def form_values(pdf: Pdf, page: PdfPage) -> Iterator[tuple[str, str]]:
@@ -220,11 +188,6 @@ def _string(ask: Callable[..., int], form: Any, field: Any) -> str:
     buffer = (ctypes.c_ushort * (size // 2))()
     ask(form, field, buffer, size)
     return " ".join(bytes(buffer).decode("utf-16-le", "replace").strip("\0").split())
-
-
-def cut_off() -> UnreadableDocument:
-    """Return the error for a truncated file without remaining text."""
-    return _unreadable(3)
 
 
 def _unreadable(code: int | None) -> UnreadableDocument:
