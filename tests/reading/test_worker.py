@@ -17,7 +17,7 @@ from components.hostile import HostileServer
 from groundwire.deadline import Deadline
 from groundwire.errors import Closed, DeadlineExceeded, InvalidRequest, PageTooLarge, UnsupportedContent
 from groundwire.models import Page, ReadResult
-from groundwire.reading.convert import convert
+from groundwire.reading.convert import Converted, convert
 from groundwire.reading.local import LocalReadProvider
 from groundwire.reading.passages.view import check_ask, view
 from groundwire.reading.workers import MAX_FRAME, pack, sizes, unpack
@@ -60,22 +60,26 @@ def limits(pid: int) -> str:
     return Path(f"/proc/{pid}/limits").read_text()
 
 
+async def converted(workers: Workers, body: bytes, kind: str = "text/html; charset=utf-8") -> Converted:
+    conversion = Conversion(workers, isolated=True)
+    return await conversion.convert(body, kind, URL, headers={}, deadline=Deadline.after(60))
+
+
 async def read(workers: Workers, body: bytes) -> str:
-    converted = await workers.convert(body, "text/html; charset=utf-8", URL, headers={})
-    return converted.extracted.content
+    return (await converted(workers, body)).extracted.content
 
 
 async def test_a_worker_says_what_this_process_would(workers: Workers) -> None:
     body, kind = b'<script>"isAccessibleForFree": false</script>' + PAGE + b"\xff", "text/html; charset=utf-8"
-    there = await workers.convert(body, kind, URL, headers={})
+    there = await converted(workers, body, kind)
     assert there == convert(body, kind, URL, headers={})
     assert there.warnings
 
 
 async def test_a_wall_comes_back_as_a_wall(workers: Workers) -> None:
-    converted = await workers.convert(b"<title>Hi</title>Are you a robot?", "text/html", URL, headers={})
-    assert converted.block is not None
-    assert converted.block.kind == "bot check"
+    found = await converted(workers, b"<title>Hi</title>Are you a robot?", "text/html")
+    assert found.block is not None
+    assert found.block.kind == "bot check"
 
 
 @linux
@@ -160,7 +164,7 @@ async def test_a_pdf_that_swells_meets_the_limit_of_its_process_and_the_next_pag
     (pid,) = children()
     assert re.search(r"Max address space +300000000 ", limits(pid))
     with pytest.raises(PageTooLarge, match="memory"):
-        await workers.convert(swelling_pdf(400_000_000), "application/pdf", URL, headers={})
+        await converted(workers, swelling_pdf(400_000_000), "application/pdf")
     assert "lighthouse" in await read(workers, PAGE)
     await workers.aclose()
 
@@ -203,7 +207,7 @@ async def test_no_key_of_the_environment_reaches_a_worker(workers: Workers, monk
 async def test_without_an_interpreter_to_start_it_says_so(workers: Workers, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "")
     with pytest.raises(WorkerUnavailable):
-        await read(workers, PAGE)
+        await workers.run("groundwire.reading.convert:convert_in_worker", {})
 
 
 def _started(page: asyncio.Future[ReadResult]) -> int:

@@ -15,6 +15,8 @@ from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Final, Self
 
+from pydantic import TypeAdapter
+
 from groundwire.deadline import Deadline
 from groundwire.errors import Closed, DeadlineExceeded, PageTooLarge, UnsupportedContent
 from groundwire.fair_queue import FairQueue
@@ -123,39 +125,6 @@ class Workers:
         self._reapers: set[asyncio.Task[None]] = set()
         self._closed = False
 
-    async def convert(
-        self,
-        body: bytes,
-        content_type: str,
-        url: str,
-        *,
-        headers: Mapping[str, str],
-        seconds: float = _FILE_SECONDS,
-        parts: Mapping[str, bool] | None = None,
-    ) -> Converted:
-        """Convert a body to Markdown; see `groundwire.reading.convert.convert`.
-
-        A canceled call leaves no process running.
-
-        Raises:
-            PageTooLarge: the page exceeded the limit of memory or time.
-            WorkerUnavailable: no process can be started.
-            Closed: the workers were closed.
-        """
-        seconds = min(seconds, _FILE_SECONDS)
-        header = {
-            "content_type": content_type,
-            "url": url,
-            "headers": dict(headers),
-            "seconds": seconds,
-            "parts": dict(parts or {}),
-        }
-        try:
-            fields, content = await self.run(_CONVERT, header, body)
-        except WorkTooHeavy as error:
-            raise _too_heavy(url) from error
-        return _converted(fields, content)
-
     async def run(self, job: str, request: Mapping[str, Any], body: bytes = b"") -> tuple[dict[str, Any], bytes]:
         """Run a function of this package in a worker process and return its result.
 
@@ -247,23 +216,11 @@ def _too_heavy(url: str) -> PageTooLarge:
 
 
 def _converted(fields: dict[str, Any], content: bytes) -> Converted:
-    from groundwire.reading.block_pages.classify import SoftBlock
+    """Restore what `groundwire.reading.convert.convert_in_worker` returned."""
     from groundwire.reading.convert import Converted
-    from groundwire.reading.extracted import Extracted, Unreadable
 
-    block, unreadable = fields["block"], fields["unreadable"]
-    return Converted(
-        extracted=Extracted(**_tuples(fields["extracted"]), content=content.decode()),
-        warnings=tuple(fields["warnings"]),
-        block=SoftBlock(**_tuples(block)) if block else None,
-        incomplete=bool(fields["incomplete"]),
-        unreadable=Unreadable(**unreadable) if unreadable else None,
-    )
-
-
-def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
-    """Restore tuples that JSON converted to lists."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    fields["extracted"]["content"] = content.decode()
+    return TypeAdapter(Converted).validate_python(fields)
 
 
 _THREADS: Final = 1  # extraction holds the GIL most of the time: more threads would only block the loop
@@ -332,11 +289,17 @@ class Conversion:
         headers = {name: value for name, value in headers.items() if len(value) < _MAX_HEADER}
         is_file = media_type(content_type, body[:4_096], url).kind in FILES
         if self._isolated or is_file or is_heavy(body):
-            seconds = _SHARE * deadline.remaining()
+            request = {
+                "content_type": content_type,
+                "url": url,
+                "headers": headers,
+                "seconds": min(_SHARE * deadline.remaining(), _FILE_SECONDS),
+                "parts": dict(self._parts or {}),
+            }
             try:
-                return await self._workers.convert(
-                    body, content_type, url, headers=headers, seconds=seconds, parts=self._parts
-                )
+                return _converted(*await self._workers.run(_CONVERT, request, body))
+            except WorkTooHeavy as error:
+                raise _too_heavy(url) from error
             except WorkerUnavailable as error:
                 if self._isolated or is_file:  # its library is not made for untrusted files without limits
                     raise UnsupportedContent(
