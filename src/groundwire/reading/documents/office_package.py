@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import io
 import posixpath
-import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -36,7 +35,6 @@ __all__ = [
 
 MAX_ELEMENTS: Final = 200_000
 """Maximum elements of a document that are processed."""
-_DOCTYPE: Final = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
 
 
 def parse_xml(body: bytes) -> etree._Element | None:
@@ -49,16 +47,13 @@ def parse_xml(body: bytes) -> etree._Element | None:
     """
     parser = etree.XMLParser(
         resolve_entities=False,
-        load_dtd=False,
         no_network=True,
-        dtd_validation=False,
-        huge_tree=False,
         recover=True,
         remove_comments=True,
         remove_pis=True,
     )
     try:
-        return etree.fromstring(_without_doctype(body), parser)
+        return etree.fromstring(body, parser)
     except (etree.XMLSyntaxError, ValueError, LookupError):
         return None
 
@@ -88,10 +83,6 @@ def current_elements(root: etree._Element, closed: str = "") -> Iterator[etree._
 def whole_number(text: str, default: int) -> int:
     """Return the number that at most nine ASCII digits stand for; the default for anything else."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default
-
-
-def _without_doctype(body: bytes) -> bytes:
-    return _DOCTYPE.sub(b"", body, count=1) if b"<!DOCTYPE" in body[:100_000].upper() else body
 
 
 _MAX_ENTRIES: Final = 10_000
