@@ -8,11 +8,13 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from pydantic import TypeAdapter
@@ -21,13 +23,12 @@ from groundwire.deadline import Deadline
 from groundwire.errors import Closed, DeadlineExceeded, PageTooLarge, UnsupportedContent
 from groundwire.fair_queue import FairQueue
 from groundwire.reading.workers import (
-    HEAD_SIZE,
+    MAX_FRAME,
     NO_WINDOW,
     WorkerUnavailable,
     WorkTooHeavy,
     kill_group,
     pack,
-    sizes,
     unpack,
 )
 
@@ -48,7 +49,7 @@ _CONVERT_MODULE: Final = "groundwire.reading.convert"
 """The module whose import compiles hundreds of expressions, which would hold up everything else in the event loop."""
 _CONVERT: Final = f"{_CONVERT_MODULE}:convert_in_worker"
 _PAGES: Final = 200  # pages after which a worker is replaced, to release whatever libraries hold
-_MAX_PEAK: Final = 400_000_000  # bytes; a worker with a higher peak is replaced after the page
+_MAX_MEMORY: Final = 400_000_000  # bytes; a worker that holds more after a page is replaced
 _PIECE: Final = 65_536  # bytes written at a time; more would be buffered in this process
 _LOOP_ERRORS: Final = (OSError, ValueError, EOFError, asyncio.IncompleteReadError)
 
@@ -59,12 +60,12 @@ class _Worker:
     def __init__(self, process: Process) -> None:
         self._process = process
         self._pages = 0
-        self._peak = 0
 
     @property
     def worn(self) -> bool:
         """Whether it should not get another job."""
-        return self._process.returncode is not None or self._pages >= _PAGES or self._peak > _MAX_PEAK
+        is_alive = self._process.returncode is None and self._pages < _PAGES
+        return not is_alive or _memory(self._process.pid) > _MAX_MEMORY
 
     async def run(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
         """Return the result of one job.
@@ -80,10 +81,8 @@ class _Worker:
             for start in range(0, len(part), _PIECE):
                 into.write(part[start : start + _PIECE])
                 await into.drain()
-        lengths = sizes(await out.readexactly(HEAD_SIZE))
-        answer, payload = [await out.readexactly(length) for length in lengths]
-        fields = unpack(answer)
-        self._peak = int(fields.pop("peak", 0))
+        fields, size = unpack(await out.readline())
+        payload = await out.readexactly(size)
         return fields, payload
 
     async def kill(self) -> None:
@@ -190,6 +189,7 @@ class Workers:
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=DEVNULL,
+                limit=MAX_FRAME,
                 env=_environment(),
                 start_new_session=True,  # a keyboard interrupt is for the caller
                 creationflags=NO_WINDOW,
@@ -205,6 +205,14 @@ def _environment() -> dict[str, str]:
         name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR") if name in os.environ
     }
     return variables | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "PYTHONUTF8": "1"}
+
+
+def _memory(number: int) -> int:
+    """Return the bytes of memory that a process holds; 0 where the system has no file that says it."""
+    with contextlib.suppress(OSError):
+        if match := re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{number}/status").read_text()):
+            return int(match[1]) * 1_024
+    return 0
 
 
 def _too_heavy(url: str) -> PageTooLarge:
