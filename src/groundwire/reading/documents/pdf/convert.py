@@ -8,7 +8,6 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from typing import Any, Final
 
 from groundwire.reading.documents.pdf.blocks import Block, blocks, join_broken
@@ -288,36 +287,25 @@ def add_links(page: PdfPage, words: Sequence[Word]) -> None:
         left, right = min(box.left, box.right), max(box.left, box.right)
         bottom, top = min(box.bottom, box.top), max(box.bottom, box.top)
         for word in words:
-            if left <= (word.x0 + word.x1) / 2 <= right and bottom <= (word.y0 + word.y1) / 2 <= top:
+            if left <= word.center <= right and bottom <= word.middle <= top:
                 word.link = address
 
 
 def _address(raw: Any, document: Any, link: Any) -> str:
-    action = raw.FPDFLink_GetAction(link)
-    if not action:
-        return ""
     buffer = ctypes.create_string_buffer(_MAX_URL)
-    length = raw.FPDFAction_GetURIPath(document, action, buffer, _MAX_URL)
-    if not 1 < length <= _MAX_URL:
-        return ""
-    address = buffer.raw[: length - 1].decode("utf-8", "replace").strip()
+    raw.FPDFAction_GetURIPath(document, raw.FPDFLink_GetAction(link), buffer, _MAX_URL)
+    address = buffer.value.decode("utf-8", "replace").strip()
     return address if _WEB.match(address) else ""
 
 
 def _language(pdf: Pdf) -> str | None:
-    letters = (ctypes.c_ushort * 50)()
-    length = pdf.raw.FPDFCatalog_GetLanguage(pdf.document, letters, 100)  # bytes, with the closing zero
-    language = "".join(map(chr, letters[: max(0, min(length // 2, 50) - 1)]))
+    buffer = ctypes.create_string_buffer(100)
+    pdf.raw.FPDFCatalog_GetLanguage(pdf.document, buffer, 100)
+    language = buffer.raw.decode("utf-16-le", "replace").partition("\0")[0]
     return language if _LANGUAGE.match(language) else None
 
 
 def _day(value: str) -> str | None:
     """Return the day of a date in a PDF's own form (ISO 32000-1, 7.9.4)."""
     match = _DATE.match(value)
-    if match is None:
-        return None
-    try:
-        day = date(int(match[1]), int(match[2] or 1), int(match[3] or 1))
-    except ValueError:
-        return None
-    return iso_date(day.isoformat())
+    return iso_date("-".join((match[1], match[2] or "01", match[3] or "01"))) if match is not None else None

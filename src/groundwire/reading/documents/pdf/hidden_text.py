@@ -140,8 +140,6 @@ class _TextPaint:
     order: int | None
     layered: bool
     clip: tuple[float, float, float, float] | None
-    plain: bool
-    """Whether its color is distinct from a white sheet."""
 
 
 def look(page: PdfPage, words: Sequence[Word]) -> VisibleContent:
@@ -175,12 +173,11 @@ def look(page: PdfPage, words: Sequence[Word]) -> VisibleContent:
 def _paint(page: PdfPage, handle: int, shapes: Shapes) -> _TextPaint:
     mode = page.pdf.raw.FPDFTextObj_GetTextRenderMode(handle)
     color = None if mode in _STROKE_MODES or mode == _CLIP_MODE else fill_color(page, handle)
-    plain = color is not None and _differ(color, _OPAQUE_WHITE)
-    return _TextPaint(mode, color, shapes.orders.get(handle), _is_layered(page, handle), _clip(page, handle), plain)
+    return _TextPaint(mode, color, shapes.orders.get(handle), _is_layered(page, handle), _clip(page, handle))
 
 
 def _plainly_hidden(page: PdfPage, word: Word, paint: _TextPaint) -> str:
-    x, y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
+    x, y = word.center, word.middle
     if not (page.left <= x <= page.right and page.bottom <= y <= page.top):
         return "position"
     width, height = word.x1 - word.x0, word.y1 - word.y0
@@ -199,9 +196,7 @@ def _is_clear(word: Word, paint: _TextPaint, shapes: Shapes) -> bool:
     color = paint.color
     if paint.order is None or paint.layered or color is None:
         return False
-    if not shapes.shapes and paint.clip is None:
-        return paint.plain
-    x, y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
+    x, y = word.center, word.middle
     if paint.clip is not None:
         left, bottom, right, top = paint.clip
         if not (left <= x <= right and bottom <= y <= top):
@@ -212,7 +207,7 @@ def _is_clear(word: Word, paint: _TextPaint, shapes: Shapes) -> bool:
             if shape.order > paint.order:
                 return False
             behind = shape.color
-    return paint.plain if behind is _OPAQUE_WHITE else behind is not None and _differ(color, behind)
+    return behind is not None and _differ(color, behind)
 
 
 def _differ(color: Color, behind: Color) -> bool:

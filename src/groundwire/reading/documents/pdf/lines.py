@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groundwire.reading.documents.pdf.columns import Segment, segments
-from groundwire.reading.documents.pdf.words import Word, is_to_left
+from groundwire.reading.documents.pdf.words import Box, Word, is_to_left
 from groundwire.reading.documents.runs import TextRun, link_target, to_inline
 from groundwire.reading.markdown.escaping import escape_text
 
@@ -29,13 +29,9 @@ class Cell:
 
 
 @dataclass(slots=True)
-class Line:
+class Line(Box):
     """A line of a column."""
 
-    x0: float
-    y0: float
-    x1: float
-    y1: float
     size: float
     """The predominant font size, in points."""
     bold: bool
@@ -58,11 +54,6 @@ class Line:
     """The width of a letter, if it is monospaced."""
     rows: list[list[list[Line]]] | None = None
     """The lines of each cell, if it stands for a ruled table."""
-
-    @property
-    def middle(self) -> float:
-        """The vertical center."""
-        return (self.y0 + self.y1) / 2
 
 
 def lines(parts: Iterable[Segment]) -> list[Line]:
