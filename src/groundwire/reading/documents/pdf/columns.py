@@ -97,8 +97,6 @@ def _continues(last: Segment, word: Word) -> bool:
         gap = before.x0 - word.x1
     if not -0.6 * size <= gap <= _MAX_WORD_GAP * size:
         return False
-    if before.y0 == word.y0 and before.y1 == word.y1:
-        return True
     overlap = min(last.y1, word.y1) - max(last.y0, word.y0)
     return overlap >= 0.4 * min(before.y1 - before.y0, word.y1 - word.y0)
 

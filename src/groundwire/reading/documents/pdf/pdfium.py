@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import byref, c_float, c_int, c_void_p
 from dataclasses import dataclass
@@ -18,17 +18,8 @@ from groundwire.reading.extracted import UnreadableDocument
 
 __all__ = ["Edge", "Pdf", "PdfPage", "form_values", "open_pdf", "page_edges"]
 
-_BROKEN: Final = "The PDF is broken: {what}. Look for another copy of it."
-_ERRORS: Final[Mapping[int, str]] = {
-    3: "it is not a PDF inside, or its structure is damaged or cut off",
-    6: "its pages are missing or damaged",
-}
 _MAX_FIELDS: Final = 5_000
 _MAX_VALUE_BYTES: Final = 200_000  # bytes in UTF-16
-_TEXT_FIELD: Final = 6  # FPDF_FORMFIELD_TEXTFIELD
-_BOXES: Final = frozenset({2, 3})  # check boxes and radio buttons
-_FIELDS: Final = _BOXES | {4, 5, _TEXT_FIELD}  # combo and list boxes
-_PASSWORD_FLAG: Final = 1 << 13  # a password field (ISO 32000-1, table 228)
 _PASSWORD: Final = 4
 _SECURITY: Final = 5
 _PATH, _FORM = 2, 5  # FPDF_PAGEOBJ_...
@@ -148,37 +139,21 @@ def open_pdf(body: bytes) -> Iterator[Pdf]:
         document.close()
 
 
-def form_values(pdf: Pdf, page: PdfPage) -> Iterator[tuple[str, str]]:
-    """Yield the names and values of the visible fields of a page's form.
-
-    Args:
-        pdf: The file.
-        page: The page.
-    """
+def form_values(pdf: Pdf, page: PdfPage) -> list[tuple[str, str]]:
+    """Return the names and values of the visible fields of a page's form; a box that is not checked has none."""
     raw, form = pdf.raw, pdf.document.formenv
-    if form is None:
-        return
-    pairs: set[tuple[str, str]] = set()
-    for number in range(min(raw.FPDFPage_GetAnnotCount(page.handle), _MAX_FIELDS)):
-        field = raw.FPDFPage_GetAnnot(page.handle, number)
-        if not field:
-            continue
-        try:
-            hidden = raw.FPDFAnnot_GetFlags(field) & (raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW)
-            kind = raw.FPDFAnnot_GetFormFieldType(form, field)
-            if hidden or kind not in _FIELDS:
-                continue
+    pairs: dict[tuple[str, str], None] = {}  # each button of a group has its value
+    count = raw.FPDFPage_GetAnnotCount(page.handle) if form is not None else 0
+    for number in range(min(count, _MAX_FIELDS)):
+        if field := raw.FPDFPage_GetAnnot(page.handle, number):
             name = _string(raw.FPDFAnnot_GetFormFieldAlternateName, form, field)
             name = name or _string(raw.FPDFAnnot_GetFormFieldName, form, field)
             value = _string(raw.FPDFAnnot_GetFormFieldValue, form, field)
-            if (kind in _BOXES and value == "Off") or (name, value) in pairs:  # each button of a group has its value
-                continue
-            pairs.add((name, value))
-            flags = raw.FPDFAnnot_GetFormFieldFlags(form, field)
-            if value.strip() and not (kind == _TEXT_FIELD and flags & _PASSWORD_FLAG):
-                yield name, value
-        finally:
+            hidden = raw.FPDFAnnot_GetFlags(field) & (raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW)
+            if not hidden and value not in {"", "Off"}:
+                pairs[name, value] = None
             raw.FPDFPage_CloseAnnot(field)
+    return list(pairs)
 
 
 def _string(ask: Callable[..., int], form: Any, field: Any) -> str:
@@ -195,7 +170,8 @@ def _unreadable(code: int | None) -> UnreadableDocument:
         return UnreadableDocument("protected", "The PDF is encrypted and opens only with a password.")
     if code == _SECURITY:
         return UnreadableDocument("protected", "The PDF is encrypted with an unsupported method.")
-    return UnreadableDocument("broken", _BROKEN.format(what=_ERRORS.get(code or 0, "it cannot be opened")))
+    what = "its structure is damaged or cut off, or it is no PDF inside"
+    return UnreadableDocument("broken", f"The PDF is broken: {what}. Look for another copy of it.")
 
 
 @dataclass(frozen=True, slots=True)

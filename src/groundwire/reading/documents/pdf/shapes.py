@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from groundwire.reading.documents.pdf.pdfium import PdfPage
+from groundwire.reading.documents.pdf.words import Box
 
 __all__ = ["Color", "Shape", "Shapes", "fill_color", "page_shapes"]
 
@@ -20,27 +21,23 @@ _MIN_COVER_HEIGHT: Final = 4.0  # points; a word is not hidden by a shape lower 
 _MIN_SCAN_SHARE: Final = 0.5  # share of the page; scans cover all of it except for margins
 
 
-@dataclass(frozen=True, slots=True)
-class Shape:
-    """A filled path, an image, a shading or a form."""
+@dataclass(slots=True)
+class Shape(Box):
+    """A filled path, an image, a shading or a form, on the sheet."""
 
     order: int
     """Its index in the painting order."""
-    left: float
-    bottom: float
-    right: float
-    top: float
     color: Color | None
     """Its fill; None if that is not a single opaque color."""
 
     @property
     def area(self) -> float:
         """Its area in square points."""
-        return max(0.0, self.right - self.left) * max(0.0, self.top - self.bottom)
+        return max(0.0, self.x1 - self.x0) * max(0.0, self.y1 - self.y0)
 
     def holds(self, x: float, y: float) -> bool:
         """Return whether a point is inside."""
-        return self.left <= x <= self.right and self.bottom <= y <= self.top
+        return self.x0 <= x <= self.x1 and self.y0 <= y <= self.y1
 
 
 @dataclass(slots=True)
@@ -79,7 +76,7 @@ def page_shapes(page: PdfPage) -> Shapes:
         if images:
             shapes.images += images
             covered += _on_page(page, shape)
-        if shape.top - shape.bottom >= _MIN_COVER_HEIGHT:
+        if shape.y1 - shape.y0 >= _MIN_COVER_HEIGHT:
             shapes.shapes.append(shape)
     page_area = (page.right - page.left) * (page.top - page.bottom)
     shapes.scanned = page_area > 0 and covered >= _MIN_SCAN_SHARE * page_area
@@ -107,18 +104,17 @@ def _shape(page: PdfPage, handle: int, order: int, kind: int) -> Shape | None:
     edges = [c_float() for _ in range(4)]
     if not page.pdf.raw.FPDFPageObj_GetBounds(handle, *map(byref, edges)):
         return None
-    left, bottom, right, top = (edge.value for edge in edges)
     color = fill_color(page, handle) if kind == _PATH else None
-    if color is not None and color[3] < 250:
-        if color[3] < 12:
-            return None
-        color = None
-    return Shape(order, left, bottom, right, top, color)
+    if color is not None and color[3] < 12:
+        return None
+    color = color if color is not None and color[3] >= 250 else None
+    left, bottom, right, top = (edge.value for edge in edges)
+    return Shape(left, bottom, right, top, order, color)
 
 
 def _on_page(page: PdfPage, shape: Shape) -> float:
-    width = min(shape.right, page.right) - max(shape.left, page.left)
-    height = min(shape.top, page.top) - max(shape.bottom, page.bottom)
+    width = min(shape.x1, page.right) - max(shape.x0, page.left)
+    height = min(shape.y1, page.top) - max(shape.y0, page.bottom)
     return float(max(0.0, width) * max(0.0, height))
 
 
