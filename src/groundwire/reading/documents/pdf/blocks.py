@@ -24,6 +24,7 @@ __all__ = ["Block", "blocks", "join_broken", "table_at"]
 
 
 _MIN_ROWS: Final = 3
+_SLACK: Final = 2.0  # points
 _MIN_CERTAIN_COLUMNS: Final = 4  # a head with one row below it is a table if all of these are filled
 _MAX_ROWS: Final = 2_000
 _MAX_COLUMNS: Final = 30
@@ -87,11 +88,20 @@ def _end(lines: Sequence[Line], start: int) -> int:
             end = index + 1
         elif step > 1.6 * size or index - end > _MAX_WRAPPED_LINES:
             break
-        elif line.x0 > right:
+        elif line.x0 > right or (end == index and _is_remark(lines, index)):
             end = index + 1
         elif line.x1 >= second:
             break
     return end
+
+
+def _is_remark(lines: Sequence[Line], index: int) -> bool:
+    """Return whether a line of one part stands below a cell of a row, with a row of the same columns after it."""
+    before, following = lines[index - 1], lines[index + 1] if index + 1 < len(lines) else None
+    if following is None or len(before.cells) < _MIN_CERTAIN_COLUMNS or len(before.cells) != len(following.cells):
+        return False
+    starts = [abs(cell.x0 - below.x0) for cell, below in zip(before.cells, following.cells, strict=True)]
+    return max(starts) <= _SLACK and any(abs(cell.x0 - lines[index].x0) <= _SLACK for cell in before.cells)
 
 
 def _columns(rows: Sequence[Line]) -> list[tuple[float, float]]:
@@ -110,6 +120,8 @@ def _places(line: Line, edges: Sequence[tuple[float, float]]) -> list[tuple[int,
     placements = []
     for cell in line.cells or [Cell(line.x0, line.x1, line.text)]:
         columns = [index for index, (left, right) in enumerate(edges) if cell.x0 < right and cell.x1 > left]
+        if len(columns) > 1 and not line.cells and abs(cell.x0 - edges[columns[0]][0]) <= _SLACK:
+            columns = columns[:1]  # a remark below a cell
         if len(columns) != 1:
             return None
         placements.append((columns[0], cell.text))
