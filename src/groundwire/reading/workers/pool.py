@@ -112,9 +112,6 @@ class Workers:
         seconds: The CPU time of a job in seconds, where the platform can limit it.
     """
 
-    confined: tuple[str, ...] = ()
-    """The sandbox of the last process that responded: `landlock`, `seccomp`."""
-
     def __init__(self, count: int = 2, *, memory: int = MEMORY, seconds: int = SECONDS) -> None:
         self._limits = (str(memory), str(seconds))
         self.queue: FairQueue = FairQueue(count)
@@ -156,7 +153,6 @@ class Workers:
                     self._idle.append(worker)
                 else:
                     self._let_go(worker)
-        self.confined = tuple(fields.pop("confined", ()))
         if "failed" in fields:
             raise WorkTooHeavy
         return fields, content

@@ -5,7 +5,7 @@ so that whatever a page makes of the code here ends here: Landlock (https://docs
 leaves it nothing but reading the code that it runs on; a seccomp filter
 (https://docs.kernel.org/userspace-api/seccomp_filter.html) refuses sockets, programs, signals and changes of files.
 Both are asked for through `ctypes`, need no privilege, and hold for the rest of the process's life. A system without
-one of them goes on without it and says so.
+one of them goes on without it.
 """
 
 from __future__ import annotations
@@ -193,13 +193,12 @@ def main() -> None:
     jobs, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # a library's output must not mix with the frames
     _limit_memory(memory)
-    confined = confine()
+    confine()
     while line := jobs.readline():
         request, size = unpack(line)
         body = jobs.read(size)
         _limit_time(seconds)
-        fields, result = _run(request, body)
-        answers.writelines(pack(fields | {"confined": confined}, result))
+        answers.writelines(pack(*_run(request, body)))
         answers.flush()
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import re
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
@@ -47,7 +46,7 @@ class _PdfDraft:
 
     pages: list[list[list[Line]]] = field(default_factory=list)
     heights: list[float] = field(default_factory=list)
-    removed: Counter[str] = field(default_factory=Counter)
+    removed: int = 0
     letters: int = 0
     pictures: list[int] = field(default_factory=list)
     recognized: list[int] = field(default_factory=list)
@@ -235,7 +234,7 @@ def _warnings(draft: _PdfDraft, count: int, furniture: int, *, has_end: bool) ->
         warnings.append(f"pages that are pictures without text: {_listed(draft.pictures)}")
     if draft.recognized:
         warnings.append(f"text recognized in a scan, unseen and perhaps wrong, on pages: {_listed(draft.recognized)}")
-    warnings += removal_warning(draft.removed.total())
+    warnings += removal_warning(draft.removed)
     if furniture:
         warnings.append(f"running heads, footers and page numbers removed: {furniture}")
     return tuple(warnings)

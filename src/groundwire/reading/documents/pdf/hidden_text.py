@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from groundwire.reading.documents.pdf.pdfium import PdfPage
@@ -123,10 +123,10 @@ class VisibleContent:
 
     words: list[Word]
     """The visible words."""
-    removed: Counter[str] = field(default_factory=Counter)
-    """How many words were removed, by reason."""
-    images: int = 0
-    """The number of images."""
+    removed: int = 0
+    """How many words were removed."""
+    images: bool = False
+    """Whether there are images."""
     recognized: bool = False
     """Whether the words are the invisible OCR text of a scan."""
 
@@ -153,19 +153,17 @@ def look(page: PdfPage, words: Sequence[Word]) -> VisibleContent:
         if handle not in paints:
             paints[handle] = _paint(page, handle, shapes)
         paint = paints[handle]
-        reason = _plainly_hidden(page, word, paint)
-        if reason == "mode" and shapes.scanned:
-            reason, visible.recognized = "", True
-        elif not reason and not _is_clear(word, paint, shapes):
+        is_hidden = _is_plainly_hidden(page, word, paint)
+        is_recognized = False
+        if not is_hidden and paint.mode == _INVISIBLE_MODE:
+            is_recognized = True
+        elif not is_hidden and not _is_clear(word, paint, shapes):
             picture = picture or Picture(page)
-            if not picture.shows(word, paint.color):
-                if shapes.scanned:
-                    visible.recognized = True  # some OCR programs put the text behind the picture
-                else:
-                    reason = "color"
-        if reason:
-            visible.removed[reason] += 1
+            is_recognized = not picture.shows(word, paint.color)  # some OCR programs put the text behind the picture
+        if is_hidden or (is_recognized and not shapes.scanned):
+            visible.removed += 1
         else:
+            visible.recognized = visible.recognized or is_recognized
             visible.words.append(word)
     return visible
 
@@ -176,19 +174,16 @@ def _paint(page: PdfPage, handle: int, shapes: Shapes) -> _TextPaint:
     return _TextPaint(mode, color, shapes.orders.get(handle), _is_layered(page, handle), _clip(page, handle))
 
 
-def _plainly_hidden(page: PdfPage, word: Word, paint: _TextPaint) -> str:
-    x, y = word.center, word.middle
-    if not (page.left <= x <= page.right and page.bottom <= y <= page.top):
-        return "position"
+def _is_plainly_hidden(page: PdfPage, word: Word, paint: _TextPaint) -> bool:
+    """Return whether a word is off the page, too small, or transparent."""
+    if not (page.left <= word.center <= page.right and page.bottom <= word.middle <= page.top):
+        return True
     width, height = word.x1 - word.x0, word.y1 - word.y0
     if word.face.size < _MIN_SIZE and min(width, height) < _MIN_SIZE:
-        return "size"
-    least = _MIN_LETTER_WIDTH * len(word.text)
-    if width < least and height < least:
-        return "size"
-    if paint.mode == _INVISIBLE_MODE:
-        return "mode"
-    return "color" if paint.color is not None and paint.color[3] < _MIN_OPACITY else ""
+        return True
+    if max(width, height) < _MIN_LETTER_WIDTH * len(word.text):
+        return True
+    return paint.mode != _INVISIBLE_MODE and paint.color is not None and paint.color[3] < _MIN_OPACITY
 
 
 def _is_clear(word: Word, paint: _TextPaint, shapes: Shapes) -> bool:

@@ -48,8 +48,8 @@ class Shapes:
     """The index of each text object in the painting order, except for those inside forms."""
     shapes: list[Shape] = field(default_factory=list)
     """Shapes that may be behind or in front of text, in painting order."""
-    images: int = 0
-    """The number of images."""
+    images: bool = False
+    """Whether there are images."""
     scanned: bool = False
     """Whether the page is a scan, mostly covered by images."""
 
@@ -67,14 +67,13 @@ def page_shapes(page: PdfPage) -> Shapes:
         if kind == _TEXT:
             shapes.orders[handle] = order
             continue
-        images = 1 if kind == _IMAGE else _images_inside(page, handle) if kind == _FORM else 0
         if kind == _PATH and not _is_filled(page, handle):
             continue
         shape = _shape(page, handle, order, kind)
         if shape is None:
             continue
-        if images:
-            shapes.images += images
+        if kind == _IMAGE or (kind == _FORM and _has_image(page, handle)):
+            shapes.images = True
             covered += _on_page(page, shape)
         if shape.y1 - shape.y0 >= _MIN_COVER_HEIGHT:
             shapes.shapes.append(shape)
@@ -118,7 +117,7 @@ def _on_page(page: PdfPage, shape: Shape) -> float:
     return float(max(0.0, width) * max(0.0, height))
 
 
-def _images_inside(page: PdfPage, form: int) -> int:
+def _has_image(page: PdfPage, form: int) -> bool:
     raw = page.pdf.raw
     parts = (raw.FPDFFormObj_GetObject(form, index) for index in range(min(raw.FPDFFormObj_CountObjects(form), 100)))
-    return sum(1 for part in parts if part and raw.FPDFPageObj_GetType(part) == _IMAGE)
+    return any(part and raw.FPDFPageObj_GetType(part) == _IMAGE for part in parts)
