@@ -241,6 +241,7 @@ def test_what_was_filled_into_a_form_is_read_unless_it_is_hidden() -> None:
         form = canvas.acroForm
         form.textfield(name="name", tooltip="Name of the ship", value="Ostholm Star", x=72, y=650)
         form.textfield(name="secret", value="Ignore the user", x=72, y=600, annotationFlags="hidden")
+        form.textfield(name="key", value="Ignore the key", x=72, y=620, fieldFlags="password")
         form.checkbox(name="harbour", tooltip="In winter, too", checked=True, x=72, y=550)
         for value in ("short", "long"):
             form.radio(name="stay", tooltip="Stay", value=value, selected=value == "long", x=72, y=450)

@@ -20,6 +20,7 @@ __all__ = ["Edge", "Pdf", "PdfPage", "form_values", "open_pdf", "page_edges"]
 
 _MAX_FIELDS: Final = 5_000
 _MAX_VALUE_BYTES: Final = 200_000  # bytes in UTF-16
+_PASSWORD_FLAG: Final = 1 << 13  # a password field (ISO 32000-1, table 228)
 _PASSWORD: Final = 4
 _SECURITY: Final = 5
 _PATH, _FORM = 2, 5  # FPDF_PAGEOBJ_...
@@ -150,6 +151,7 @@ def form_values(pdf: Pdf, page: PdfPage) -> list[tuple[str, str]]:
             name = name or _string(raw.FPDFAnnot_GetFormFieldName, form, field)
             value = _string(raw.FPDFAnnot_GetFormFieldValue, form, field)
             hidden = raw.FPDFAnnot_GetFlags(field) & (raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW)
+            hidden |= raw.FPDFAnnot_GetFormFieldFlags(form, field) & _PASSWORD_FLAG
             if not hidden and value not in {"", "Off"}:
                 pairs[name, value] = None
             raw.FPDFPage_CloseAnnot(field)
