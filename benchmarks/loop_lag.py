@@ -62,7 +62,14 @@ async def main() -> int:
             now.add(name)
             heavy = is_heavy(body) or len(body) > chosen.heavy
             if heavy:
-                await workers.convert(body, "text/html", "https://a.example/", headers={})
+                request = {
+                    "content_type": "text/html",
+                    "url": "https://a.example/",
+                    "headers": {},
+                    "seconds": 12,
+                    "parts": {},
+                }
+                await workers.run("groundwire.reading.convert:convert_in_worker", request, body)
             else:
                 here = partial(convert, body, "text/html", "https://a.example/", headers={})
                 await asyncio.get_running_loop().run_in_executor(threads, here)

@@ -180,7 +180,6 @@ def test_code_in_word_is_a_block_with_its_indents() -> None:
     assert content.startswith("```\nimport *sys*\n\nprint\n```\n\nA text")
     assert "more of it.\n\n```\ndef fib(n):\n    return n\n```\n\nThen\n\nThis memo is set" in content
     assert "| `f(x)` |" in content
-    assert read("word", word(mono("f(x) is a letter that was typed, all of it;"))).content.startswith("f(x) is")
 
 
 def test_numbers_of_word_are_those_it_shows() -> None:

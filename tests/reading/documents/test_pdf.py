@@ -213,15 +213,6 @@ def test_a_file_whose_end_is_missing_is_read_and_said() -> None:
     assert any("the end of the file is missing" in warning for warning in found.warnings)
 
 
-def test_a_file_that_ends_inside_its_trailer_is_read() -> None:
-    body = many_pages(1).replace(b"/Catalog", b"/Missing")  # as if that were lost, too
-    begin, end = body.rindex(b"trailer"), body.rindex(b"%%EOF")
-    cut = body[: begin + 7] + b"\n<< /ID [<93f7"
-    assert "Note 1 says" in read(cut).content
-    for place in range(begin, end, 5):
-        assert "Note 1 says" in read(body[:place]).content
-
-
 @pytest.mark.parametrize("mode", [0, 3])
 def test_the_recognized_text_of_a_scan_is_read_and_said(mode: int) -> None:
     found = read(scan(1, recognized="Words that a program recognized", mode=mode))

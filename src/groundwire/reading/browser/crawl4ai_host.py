@@ -10,13 +10,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import struct
 import sys
 from typing import Any, BinaryIO
 
 __all__ = ["main"]
-
-_HEAD = struct.Struct("!II")  # the lengths of the JSON and of the HTML
 
 _SETTLED = """js:() => {
   const now = performance.now(), body = document.body;
@@ -65,10 +62,10 @@ async def _serve(settings: dict[str, Any], requests: BinaryIO, answers: BinaryIO
         text_mode=True,
     )
     async with AsyncWebCrawler(config=browser) as crawler:
-        while head := await asyncio.to_thread(requests.read, _HEAD.size):
-            answer, html = await _rendered(crawler, json.loads(requests.read(_HEAD.unpack(head)[0])))
-            header, body = json.dumps(answer).encode(), html.encode("utf-8", "replace")
-            answers.write(_HEAD.pack(len(header), len(body)) + header + body)
+        while line := await asyncio.to_thread(requests.readline):
+            answer, html = await _rendered(crawler, json.loads(line))
+            body = html.encode("utf-8", "replace")
+            answers.write(json.dumps(answer | {"size": len(body)}).encode() + b"\n" + body)
             answers.flush()
 
 

@@ -67,20 +67,6 @@ _MAX_AUTHORS: Final = 10
 _MAX_FILES: Final = 5  # of an entry
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _FeedEntry:
-    title: str = ""
-    link: str = ""
-    date: str = ""
-    author: str = ""
-    body: str = ""
-    """The full text if the feed has it, else the summary, as HTML."""
-    base: str = ""
-    """The base of its links if the feed states one, absolute or relative to the feed."""
-    files: tuple[tuple[str, str], ...] = ()
-    """The media types and addresses of the recordings and other files that belong to it."""
-
-
 @dataclass(frozen=True, slots=True)
 class Listing:
     """What a sitemap, an index of sitemaps, or a feed lists."""
@@ -102,7 +88,7 @@ def read_listing(text: str, url: str) -> Listing | None:
         return None
     if (name := local_name(root)) in _SITEMAPS:
         return Listing(_SITEMAPS[name], tuple(_addresses(root)))
-    entries = ((_joined(url, entry.link), iso_date(entry.date) or "") for entry in map(_entry, _items(root)))
+    entries = ((_joined(url, _link(item)), _date(item)) for item in _items(root))
     return Listing("feed", tuple(row for row in entries if row[0]))
 
 
@@ -117,21 +103,51 @@ def read_feed(text: str, url: str) -> Extracted | None:
         return None
     if local_name(root) in _SITEMAPS:
         return _sitemap(root)
-    channel = next(iter(_children(root, "channel")), root)
-    items = _items(root)
-    about = _first(channel, _ABOUT)
-    return _feed(
-        _FeedEntry(
-            title=_title(channel),
-            link=_link(channel),
-            author=_author(channel),
-            body=_markup(about) if about is not None else "",
-        ),
-        [_entry(item) for item in items],
-        url,
-        _language(root) or _language(channel),
-        _text(channel, *_CHANGE_DATE),
+    channel, items = next(iter(_children(root, "channel")), root), _items(root)
+    removed: Counter[str] = Counter()
+    title, author, about = _title(channel), _author(channel), _first(channel, _ABOUT)
+    parts = [f"# {escape_text(title)}" if title else "", _facts(escape_text(author), _address(url, _link(channel)))]
+    parts.append(_summary(_markup(about) if about is not None else "", url, removed))
+    size = 0
+    for item in items[:_MAX_ENTRIES]:
+        heading, *texts = _entry(item, url, removed, MAX_CONTENT - size)
+        size += sum(map(len, texts))
+        parts += [heading, *texts, *_files(item, url)]
+    warnings = []
+    if len(items) > _MAX_ENTRIES:
+        warnings.append(f"the feed has {len(items):,} entries; the first {_MAX_ENTRIES} are shown")
+    if removed["cut"]:
+        warnings.append(f"entries shortened: {removed['cut']}")
+    return Extracted(
+        title=title,
+        content="\n\n".join(part for part in parts if part),
+        author=author or None,
+        modified=iso_date(_text(channel, *_CHANGE_DATE)),
+        language=_language(root) or _language(channel) or None,
+        cut=len(items) > _MAX_ENTRIES,
+        kind="listing",
+        warnings=(*warnings, *removal_warning(removed["hidden"])),
     )
+
+
+def _entry(item: etree._Element, url: str, removed: Counter[str], room: int) -> tuple[str, str, str]:
+    """Return the heading of an entry, its day and author, and its text."""
+    label, link = escape_text(_title(item) or "Untitled", in_label=True), _link(item)
+    address = _address(url, link)
+    body, base = _body(item)
+    return (
+        f"## [{label}]({address})" if address else f"## {label}",
+        _facts(_date(item), escape_text(_author(item))),
+        _summary(body, _joined(url, base or link) or url, removed, room),
+    )
+
+
+def _facts(*facts: str) -> str:
+    return " \u00b7 ".join(filter(None, facts))
+
+
+def _date(item: etree._Element) -> str:
+    return iso_date(_text(item, *_DATE)) or ""
 
 
 def _root(text: str) -> etree._Element | None:
@@ -148,40 +164,6 @@ def _items(root: etree._Element) -> list[etree._Element]:
     """Return the entries of a feed."""
     channel = next(iter(_children(root, "channel")), root)
     return _children(channel, "item") or _children(root, "item") or _children(root, "entry")
-
-
-def _feed(about: _FeedEntry, entries: Sequence[_FeedEntry], url: str, language: str, changed: str = "") -> Extracted:
-    removed: Counter[str] = Counter()
-    facts = [part for part in (escape_text(about.author), _address(url, about.link)) if part]
-    parts = [f"# {escape_text(about.title)}" if about.title else "", " \u00b7 ".join(facts)]
-    parts.append(_summary(about.body, url, removed))
-    size = 0
-    for entry in entries[:_MAX_ENTRIES]:
-        label = escape_text(entry.title or "Untitled", in_label=True)
-        address = _address(url, entry.link)
-        parts.append(f"## [{label}]({address})" if address else f"## {label}")
-        facts = [part for part in (iso_date(entry.date), escape_text(entry.author)) if part]
-        base = _joined(url, entry.base or entry.link) or url
-        text = _summary(entry.body, base, removed, MAX_CONTENT - size)
-        size += len(text)
-        parts += [" \u00b7 ".join(facts), text]
-        files = [(_FILES.get(kind.partition("/")[0], "File"), _address(url, link)) for kind, link in entry.files]
-        parts.append("\n".join(f"- {label}: {link}" for label, link in files if link))
-    warnings = []
-    if len(entries) > _MAX_ENTRIES:
-        warnings.append(f"the feed has {len(entries):,} entries; the first {_MAX_ENTRIES} are shown")
-    if removed["cut"]:
-        warnings.append(f"entries shortened: {removed['cut']}")
-    return Extracted(
-        title=about.title,
-        content="\n\n".join(part for part in parts if part),
-        author=about.author or None,
-        modified=iso_date(changed),
-        language=language or None,
-        cut=len(entries) > _MAX_ENTRIES,
-        kind="listing",
-        warnings=(*warnings, *removal_warning(removed["hidden"])),
-    )
 
 
 def _summary(markup: str, url: str, removed: Counter[str], room: int = MAX_CONTENT) -> str:
@@ -214,19 +196,6 @@ def _sitemap(root: etree._Element) -> Extracted:
         cut=cut,
         kind="listing",
         warnings=(f"the sitemap has {len(rows):,} addresses; the first {_MAX_ADDRESSES:,} are shown",) if cut else (),
-    )
-
-
-def _entry(item: etree._Element) -> _FeedEntry:
-    body, base = _body(item)
-    return _FeedEntry(
-        title=_title(item),
-        link=_link(item),
-        date=_text(item, *_DATE),
-        author=_author(item),
-        body=body,
-        base=base,
-        files=tuple(dict.fromkeys(_files(item)))[:_MAX_FILES],
     )
 
 
@@ -273,16 +242,18 @@ def _media(item: etree._Element) -> Iterator[etree._Element]:
             yield from _children(place, "media:content") if name == "media:group" else ()
 
 
-def _files(item: etree._Element) -> Iterator[tuple[str, str]]:
-    """Yield the media types and addresses of an entry's recordings and attached files."""
-    for element in _children(item, "enclosure"):
-        yield element.get("type", ""), element.get("url", "")
-    for element in _children(item, "link"):
-        if element.get("rel") == "enclosure":
-            yield element.get("type", ""), _joined(element.base or "", element.get("href", ""))
-    for element in _media(item):
-        if (kind := element.get("type") or element.get("medium", "")).partition("/")[0] in _FILES:
-            yield kind, element.get("url", "")
+def _files(item: etree._Element, url: str) -> Iterator[str]:
+    """Yield a list of an entry's recordings and attached files, if it has any."""
+    files = [(place.get("type", ""), place.get("url", "")) for place in _children(item, "enclosure")]
+    files += [
+        (link.get("type", ""), _joined(link.base or "", link.get("href", "")))
+        for link in _children(item, "link")
+        if link.get("rel") == "enclosure"
+    ]
+    media = [(place.get("type") or place.get("medium", ""), place.get("url", "")) for place in _media(item)]
+    files += [(kind, address) for kind, address in media if kind.partition("/")[0] in _FILES]
+    links = [(_FILES.get(kind.partition("/")[0], "File"), _address(url, link)) for kind, link in dict.fromkeys(files)]
+    yield "\n".join(f"- {label}: {link}" for label, link in links[:_MAX_FILES] if link)
 
 
 def _address(url: str, link: str) -> str:

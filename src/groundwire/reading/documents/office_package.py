@@ -8,11 +8,9 @@ from __future__ import annotations
 
 import io
 import posixpath
-import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from lxml import etree
@@ -23,7 +21,6 @@ from groundwire.reading.metadata.dates import iso_date, later_day
 __all__ = [
     "GZIP",
     "MAX_ELEMENTS",
-    "Properties",
     "SafeZip",
     "current_elements",
     "gunzipped",
@@ -38,7 +35,6 @@ __all__ = [
 
 MAX_ELEMENTS: Final = 200_000
 """Maximum elements of a document that are processed."""
-_DOCTYPE: Final = re.compile(rb"<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>", re.DOTALL | re.IGNORECASE)
 
 
 def parse_xml(body: bytes) -> etree._Element | None:
@@ -51,16 +47,13 @@ def parse_xml(body: bytes) -> etree._Element | None:
     """
     parser = etree.XMLParser(
         resolve_entities=False,
-        load_dtd=False,
         no_network=True,
-        dtd_validation=False,
-        huge_tree=False,
         recover=True,
         remove_comments=True,
         remove_pis=True,
     )
     try:
-        return etree.fromstring(_without_doctype(body), parser)
+        return etree.fromstring(body, parser)
     except (etree.XMLSyntaxError, ValueError, LookupError):
         return None
 
@@ -90,10 +83,6 @@ def current_elements(root: etree._Element, closed: str = "") -> Iterator[etree._
 def whole_number(text: str, default: int) -> int:
     """Return the number that at most nine ASCII digits stand for; the default for anything else."""
     return int(text) if text.isascii() and text.isdigit() and len(text) < 10 else default
-
-
-def _without_doctype(body: bytes) -> bytes:
-    return _DOCTYPE.sub(b"", body, count=1) if b"<!DOCTYPE" in body[:100_000].upper() else body
 
 
 _MAX_ENTRIES: Final = 10_000
@@ -208,44 +197,11 @@ def gunzipped(body: bytes) -> bytes:
     return content
 
 
-@dataclass(frozen=True, slots=True)
-class Properties:
-    """Metadata of a document."""
-
-    title: str = ""
-    author: str | None = None
-    published: str | None = None
-    modified: str | None = None
-    language: str | None = None
-    description: str = ""
-
-    def extracted(self, *, title: str, content: str, warnings: tuple[str, ...], cut: bool = False) -> Extracted:
-        """Return the result for a document with these metadata.
-
-        Args:
-            title: Its title.
-            content: Its content as Markdown.
-            warnings: What was left out.
-            cut: Whether the end of it is missing.
-        """
-        return Extracted(
-            title=title,
-            content=content,
-            author=self.author,
-            published=self.published,
-            modified=self.modified,
-            language=self.language,
-            cut=cut,
-            kind="document",
-            warnings=warnings,
-        )
-
-
 _MAX_AUTHORS: Final = 10
 
 
-def read_properties(root: etree._Element | None) -> Properties:
-    """Return the first value of each property below `root`, and all creators.
+def read_properties(root: etree._Element | None) -> Extracted:
+    """Return the metadata of a document, without content: the first value of each property below `root`, all creators.
 
     The date is that of publication (`date`) if present, else of the last change, else of creation. In OpenDocument,
     `date` is that of the last change; EPUB 3 states it as `property="dcterms:modified"`.
@@ -262,13 +218,13 @@ def read_properties(root: etree._Element | None) -> Properties:
     published = next(filter(None, days.values()), None)
     created = days["created"] or days["creation-date"]
     changed = days["modified"] or (days["date"] if root is not None and local_name(root) == "document-meta" else None)
-    return Properties(
+    return Extracted(
+        kind="document",
         title=texts.get("title", ""),
         author=", ".join(authors) or texts.get("initial-creator"),
         published=published,
         modified=later_day(changed, created if changed == published else published),
         language=texts.get("language"),
-        description=texts.get("description", ""),
     )
 
 

@@ -62,7 +62,8 @@ def read_opendocument(body: bytes) -> Extracted:
         "pictures": kinds["image"] - kinds["object"],
         "embedded objects": kinds["object"],
     }
-    return properties.extracted(
+    return replace(
+        properties,
         title=properties.title or reader.title,
         content=content,
         warnings=removal_warning(reader.removed["hidden"]) + omissions(counts),
@@ -258,7 +259,7 @@ def read_epub(body: bytes, url: str) -> Extracted:
         raise archive.broken()
     removed: Counter[str] = Counter()
     properties = read_properties(root)
-    about = properties.description
+    about = next((element.text or "" for element in root.iter() if local_name(element) == "description"), "")
     parts = [fragment_to_markdown(about, url, removed, web_links_only=True)] if about else []
     length = sum(map(len, parts))
     chapters = _chapters(root, posixpath.dirname(package))
@@ -274,8 +275,8 @@ def read_epub(body: bytes, url: str) -> Extracted:
             parts.append(markdown)
             length += len(markdown)
     content = "\n\n".join(filter(None, parts))
-    return properties.extracted(
-        title=properties.title,
+    return replace(
+        properties,
         content=content[:MAX_CONTENT],
         cut=length > MAX_CONTENT or len(chapters) > _MAX_CHAPTERS,
         warnings=removal_warning(removed["hidden"]),

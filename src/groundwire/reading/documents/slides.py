@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from lxml import etree
@@ -67,7 +68,8 @@ def read_slides(body: bytes) -> Extracted:
         note = next((part for part in relations.values() if part.startswith("ppt/notesSlides/")), "")
         parts += _notes(archive.xml(note)) if note else ()
     properties = read_properties(archive.xml("docProps/core.xml"))
-    return properties.extracted(
+    return replace(
+        properties,
         title=properties.title if properties.title.lower() not in {"", "powerpoint presentation"} else title,
         content="\n\n".join(parts),
         cut=len(names) > _MAX_SLIDES,

@@ -10,7 +10,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from itertools import islice
 from statistics import mode
@@ -122,19 +122,9 @@ def _rows(text: str, delimiter: str) -> Iterator[list[str]]:
 
 
 _MAX_SHEETS: Final = 100
-_HIDDEN_ROW: Final = re.compile(rb'<row\s(?=[^<>]{0,500}\bhidden="(?:1|true)")(?:[^<>]{0,500}\s)?r="(\d{1,7})"')
-_HIDDEN_COLUMNS: Final = re.compile(rb'<col\s(?=[^<>]{0,500}\bhidden="(?:1|true)")[^<>]{0,500}')
-_EDGES: Final = re.compile(rb'\b(min|max)="(\d{1,5})"')
-_CELL: Final = re.compile(rb'<c\s(?=[^<>]{0,500}?\br="([A-Z]{1,3})(\d{1,7})")[^<>]{0,500}?\bs="(\d{1,6})"')
-_ERROR: Final = re.compile(
-    rb'<c\s(?=[^<>]{0,500}?\bt="e")[^<>]{0,500}?\br="([A-Z]{1,3})(\d{1,7})"[^<>]{0,500}>'
-    rb"(?:<f\b[^<>]{0,500}(?:/>|>[^<>]{0,8192}</f>))?<v>([^<>]{1,20})</v>"
-)
-_LINK: Final = re.compile(rb"<hyperlink\s[^<>]{1,3000}>")
-_LINK_ATTRIBUTE: Final = re.compile(rb'\b(ref|\w{1,9}:id)="([^"]{1,200})"')
 _PLACE: Final = re.compile(r"([A-Z]{1,3})(\d{1,7})")
-_MAX_FORMATS: Final = 200_000  # whose formats are looked up
-_NO_VALUE: Final = re.compile(rb"(?:</f>|<f[^<>]{0,200}/>)(?:<v/>|<v></v>)?</c>")  # a formula that was never calculated
+_TRUE: Final = frozenset({"1", "true"})
+_MAX_CELLS: Final = 200_000  # of a sheet, whose looks are read
 
 
 def read_sheets(body: bytes) -> Extracted:
@@ -197,8 +187,8 @@ def read_sheets(body: bytes) -> Extracted:
     if unsolved:
         warnings.append(f"formulas without a stored value, whose cells are empty: {unsolved}")
     content = "\n\n".join(parts)
-    return properties.extracted(
-        title=properties.title,
+    return replace(
+        properties,
         content=content[:MAX_CONTENT],
         cut=len(content) > MAX_CONTENT or len(sheets) > _MAX_SHEETS or any("first" in remark for remark in warnings),
         warnings=tuple(warnings),
@@ -208,19 +198,19 @@ def read_sheets(body: bytes) -> Extracted:
 _Place = tuple[int, int]  # row and column, counted from 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _SheetLook:
     """What a sheet does not show, and how it shows the rest; rows and columns are counted from 0."""
 
-    rows: frozenset[int] = frozenset()
-    columns: frozenset[int] = frozenset()
+    rows: set[int] = field(default_factory=set)
+    columns: set[int] = field(default_factory=set)
     unsolved: int = 0
     """Formulas that were never calculated."""
-    errors: Mapping[_Place, str] = field(default_factory=dict)
+    errors: dict[_Place, str] = field(default_factory=dict)
     """The errors that cells show, such as `#DIV/0!`."""
-    formats: Mapping[_Place, str] = field(default_factory=dict)
+    formats: dict[_Place, str] = field(default_factory=dict)
     """The formats of numbers."""
-    links: Mapping[_Place, str] = field(default_factory=dict)
+    links: dict[_Place, str] = field(default_factory=dict)
     """The targets of cells that are links."""
 
 
@@ -232,30 +222,46 @@ def _looks(archive: SafeZip) -> dict[str, _SheetLook]:
     looks = {}
     for sheet in islice(root.iter("{*}sheet"), _MAX_SHEETS) if root is not None else ():
         part = targets.get(own_attribute(sheet, "id"), "")
-        source = archive.read(part)
-        columns: set[int] = set()
-        for match in _HIDDEN_COLUMNS.finditer(source):
-            edges = dict(_EDGES.findall(match[0]))
-            last = min(int(edges.get(b"max", b"0")), MAX_COLUMNS)
-            columns.update(range(int(edges.get(b"min", b"1")) - 1, last))
-        rows = frozenset(int(match[1]) - 1 for match in _HIDDEN_ROW.finditer(source))
-        cells = islice(_CELL.finditer(source), _MAX_FORMATS) if codes else ()
-        looks[sheet.get("name", "")] = _SheetLook(
-            rows,
-            frozenset(columns),
-            len(_NO_VALUE.findall(source)),
-            errors={
-                _place(match[1] + match[2]): match[3].decode("ascii", "replace") for match in _ERROR.finditer(source)
-            },
-            formats={_place(match[1] + match[2]): codes[match[3]] for match in cells if match[3] in codes},
-            links=dict(_links(source, archive.relations(part) if b"<hyperlink" in source else {})),
-        )
+        looks[sheet.get("name", "")] = _look(archive.read(part), archive.relations(part), codes)
     return looks
 
 
-def _place(reference: bytes) -> _Place:
+def _look(source: bytes, targets: Mapping[str, str], codes: Mapping[str, str]) -> _SheetLook:
+    look = _SheetLook()
+    cells = 0
+    tags = ("{*}col", "{*}row", "{*}hyperlink")
+    elements = etree.iterparse(io.BytesIO(source), tag=tags, recover=True, resolve_entities=False)
+    for _, element in elements if source else ():
+        name = local_name(element)
+        if name == "hyperlink":
+            target = link_target(targets.get(own_attribute(element, "id"), ""))
+            if target and len(look.links) < MAX_ROWS * MAX_COLUMNS:
+                look.links[_place(element.get("ref", ""))] = target
+        elif name == "col" and element.get("hidden") in _TRUE:
+            last = min(whole_number(element.get("max", ""), 0), MAX_COLUMNS)
+            look.columns.update(range(whole_number(element.get("min", ""), 1) - 1, last))
+        elif name == "row":
+            cells += len(element)
+            for cell in element if cells <= _MAX_CELLS else ():
+                _add_cell(look, cell, codes)
+            if element.get("hidden") in _TRUE:
+                look.rows.add(whole_number(element.get("r", ""), 0) - 1)
+            element.clear()  # or the whole sheet is in memory
+    return look
+
+
+def _add_cell(look: _SheetLook, cell: etree._Element, codes: Mapping[str, str]) -> None:
+    value = cell.findtext("{*}v")
+    look.unsolved += not value and cell.find("{*}f") is not None
+    if value and cell.get("t") == "e":
+        look.errors[_place(cell.get("r", ""))] = value[:20]
+    elif code := codes.get(cell.get("s", "")):
+        look.formats[_place(cell.get("r", ""))] = code
+
+
+def _place(reference: str) -> _Place:
     """Return the place of a cell such as `B12`, or of the first one of several."""
-    match = _PLACE.match(reference.decode("ascii", "replace"))
+    match = _PLACE.match(reference)
     if match is None:
         return -1, -1
     column = 0
@@ -264,22 +270,13 @@ def _place(reference: bytes) -> _Place:
     return int(match[2]) - 1, column - 1
 
 
-def _links(source: bytes, targets: Mapping[str, str]) -> Iterator[tuple[_Place, str]]:
-    for link in islice(_LINK.finditer(source), MAX_ROWS * MAX_COLUMNS):
-        attributes = {name.rpartition(b":")[2]: value for name, value in _LINK_ATTRIBUTE.findall(link[0])}
-        if target := link_target(targets.get(attributes.get(b"id", b"").decode("ascii", "replace"), "")):
-            yield _place(attributes.get(b"ref", b"")), target
-
-
-def _format_codes(root: etree._Element | None) -> dict[bytes, str]:
+def _format_codes(root: etree._Element | None) -> dict[str, str]:
     """Return the formats of numbers by the identifier of a cell's style, without those of the styles for any number."""
     if root is None or (styles := root.find("{*}cellXfs")) is None:
         return {}
     own = {number.get("numFmtId", ""): number.get("formatCode", "") for number in root.iterfind("{*}numFmts/{*}numFmt")}
     numbers = [style.get("numFmtId", "") for style in styles.iterfind("{*}xf")]
-    codes = {
-        str(at).encode(): own.get(name) or BUILT_IN.get(whole_number(name, 0), "") for at, name in enumerate(numbers)
-    }
+    codes = {str(at): own.get(name) or BUILT_IN.get(whole_number(name, 0), "") for at, name in enumerate(numbers)}
     return {at: code for at, code in codes.items() if code not in {"", "General", "@"}}
 
 

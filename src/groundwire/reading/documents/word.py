@@ -47,7 +47,6 @@ _CODE: Final = re.compile(
 """The names of styles for code."""
 _CODE_SIGN: Final = re.compile(r"[{}()\[\]=;<>\\|$#*_]|::|->|^\s{2,}\S", re.MULTILINE)
 """What tells code from a paragraph that is only set in a monospaced font."""
-_MAX_CODE_SHARE: Final = 0.7  # share of monospaced letters, from which they are no code
 _MARKS: Final[Mapping[str, str]] = {"b": "strong", "i": "em", "strike": "del", "dstrike": "del"}
 _OFF: Final = frozenset({"0", "false", "off"})
 _WHITE: Final = frozenset({"FFFFFF", "FEFEFE"})
@@ -71,11 +70,11 @@ def read_word(body: bytes) -> Extracted:
         raise archive.broken()
     reader = _WordReader(archive, main)
     place = next((child for child in root if local_name(child) == "body"), root)
-    reader.compare_fonts(place)
     content = _joined(reader.blocks(place))
     notes = _joined(reader.notes())
     properties = read_properties(archive.xml("docProps/core.xml"))
-    return properties.extracted(
+    return replace(
+        properties,
         title=properties.title or reader.title,
         content=f"{content}\n\n{notes}".strip(),
         warnings=removal_warning(reader.removed["hidden"]) + omissions(reader.omission_counts(root)),
@@ -141,19 +140,8 @@ class _WordReader:
         self._numbers = _numbering(archive.xml(self._folder + "numbering.xml"))
         self._counts: dict[str, dict[int, int]] = {}
         self._restarted: set[tuple[str, int]] = set()
-        self._has_code = False
         self.removed: Counter[str] = Counter()
         self.title = ""
-
-    def compare_fonts(self, place: etree._Element) -> None:
-        """Learn whether monospaced letters are code: not in a document that is typewritten."""
-        letters: Counter[bool] = Counter()
-        for paragraph in place.iter(_W + "p"):
-            style = self._style(paragraph)
-            for run in paragraph.iterchildren(_W + "r"):
-                length = sum(len(text.text or "") for text in run.iterchildren(_W + "t"))
-                letters[self._marks(run.find(_W + "rPr"), style).get("code", False)] += length
-        self._has_code = letters[True] <= _MAX_CODE_SHARE * letters.total()
 
     def blocks(self, place: etree._Element, depth: int = 0) -> Iterator[_WordBlock]:
         """Yield the blocks below an element."""
@@ -294,14 +282,7 @@ class _WordReader:
 
     def _run(self, run: etree._Element, style: _WordStyle) -> list[TextRun]:
         properties = run.find(_W + "rPr")
-        marks = self._marks(properties, style)
-        if (
-            not self._has_code
-            and not style.is_code
-            and not self._styles.get(_value(properties, "rStyle"), style).is_code
-        ):
-            marks = {**marks, "code": False}
-        styles = frozenset(name for name, on in marks.items() if on)
+        styles = frozenset(name for name, on in self._marks(properties, style).items() if on)
         parts = []
         for element in run:
             name = local_name(element)

@@ -1,7 +1,7 @@
 """Worker processes that convert heavy pages, and the frames on the pipe to them: JSON, followed by bytes.
 
-A frame consists of the length of its header and the length of its payload, four bytes each in network order, then both.
-JSON contains no code, so that a compromised worker can send only text.
+A frame is a line of JSON, its header, followed by as many bytes as its `size` says. JSON contains no code, so that a
+compromised worker can send only text.
 """
 
 from __future__ import annotations
@@ -9,32 +9,26 @@ from __future__ import annotations
 import json
 import os
 import signal
-import struct
 import subprocess
 import sys
 from contextlib import suppress
 from typing import Any, Final
 
 __all__ = [
-    "HEAD_SIZE",
     "MAX_FRAME",
     "NO_WINDOW",
     "WorkTooHeavy",
     "WorkerUnavailable",
     "kill_group",
     "pack",
-    "sizes",
     "unpack",
 ]
 
 NO_WINDOW: Final[int] = getattr(subprocess, "CREATE_NO_WINDOW", 0)
 """The flag by which a new process on Windows opens no console, and gets no keyboard interrupt of the caller's."""
 
-HEAD_SIZE: Final = 8
-"""Size of a frame's lengths in bytes."""
 MAX_FRAME: Final = 64_000_000
 """Maximum bytes of a header or a payload; ten million characters of text have at most forty million bytes."""
-_HEAD: Final = struct.Struct("!II")
 
 
 class WorkerUnavailable(Exception):
@@ -47,34 +41,21 @@ class WorkTooHeavy(Exception):
 
 def pack(header: dict[str, Any], payload: bytes = b"") -> tuple[bytes, bytes]:
     """Return a frame in two parts, to be written in sequence."""
-    data = json.dumps(header).encode()
-    return _HEAD.pack(len(data), len(payload)) + data, payload
+    return json.dumps(header | {"size": len(payload)}).encode() + b"\n", payload
 
 
-def sizes(head: bytes) -> tuple[int, int]:
-    """Return the lengths of the header and the payload of a frame.
+def unpack(line: bytes) -> tuple[dict[str, Any], int]:
+    """Parse a frame's header; return it with the length of the payload.
 
     Raises:
-        ValueError: it is not the start of a frame, or exceeds the maximum.
+        ValueError: it is not the header of a frame, or the payload exceeds the maximum.
     """
-    if len(head) != HEAD_SIZE:
-        raise ValueError("a frame is cut off")
-    header, payload = _HEAD.unpack(head)
-    if max(header, payload) > MAX_FRAME:
+    header = json.loads(line)
+    if not isinstance(header, dict) or not isinstance(size := header.pop("size", None), int):
+        raise ValueError("a frame has no header")
+    if not 0 <= size <= MAX_FRAME:
         raise ValueError("a frame is too long")
-    return header, payload
-
-
-def unpack(header: bytes) -> dict[str, Any]:
-    """Parse a frame's header.
-
-    Raises:
-        ValueError: it is not a JSON object.
-    """
-    value = json.loads(header)
-    if not isinstance(value, dict):
-        raise ValueError("a frame's header is not an object")
-    return value
+    return header, size
 
 
 def kill_group(number: int | None) -> None:

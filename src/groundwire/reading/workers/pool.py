@@ -8,24 +8,27 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import os
+import re
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
+
+from pydantic import TypeAdapter
 
 from groundwire.deadline import Deadline
 from groundwire.errors import Closed, DeadlineExceeded, PageTooLarge, UnsupportedContent
 from groundwire.fair_queue import FairQueue
 from groundwire.reading.workers import (
-    HEAD_SIZE,
+    MAX_FRAME,
     NO_WINDOW,
     WorkerUnavailable,
     WorkTooHeavy,
     kill_group,
     pack,
-    sizes,
     unpack,
 )
 
@@ -46,7 +49,7 @@ _CONVERT_MODULE: Final = "groundwire.reading.convert"
 """The module whose import compiles hundreds of expressions, which would hold up everything else in the event loop."""
 _CONVERT: Final = f"{_CONVERT_MODULE}:convert_in_worker"
 _PAGES: Final = 200  # pages after which a worker is replaced, to release whatever libraries hold
-_MAX_PEAK: Final = 400_000_000  # bytes; a worker with a higher peak is replaced after the page
+_MAX_MEMORY: Final = 400_000_000  # bytes; a worker that holds more after a page is replaced
 _PIECE: Final = 65_536  # bytes written at a time; more would be buffered in this process
 _LOOP_ERRORS: Final = (OSError, ValueError, EOFError, asyncio.IncompleteReadError)
 
@@ -54,15 +57,16 @@ _LOOP_ERRORS: Final = (OSError, ValueError, EOFError, asyncio.IncompleteReadErro
 class _Worker:
     """One process, from start to end."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Process, most_memory: float) -> None:
         self._process = process
+        self._most_memory = most_memory
         self._pages = 0
-        self._peak = 0
 
     @property
     def worn(self) -> bool:
         """Whether it should not get another job."""
-        return self._process.returncode is not None or self._pages >= _PAGES or self._peak > _MAX_PEAK
+        is_alive = self._process.returncode is None and self._pages < _PAGES
+        return not is_alive or _memory(self._process.pid) > self._most_memory
 
     async def run(self, header: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
         """Return the result of one job.
@@ -78,10 +82,8 @@ class _Worker:
             for start in range(0, len(part), _PIECE):
                 into.write(part[start : start + _PIECE])
                 await into.drain()
-        lengths = sizes(await out.readexactly(HEAD_SIZE))
-        answer, payload = [await out.readexactly(length) for length in lengths]
-        fields = unpack(answer)
-        self._peak = int(fields.pop("peak", 0))
+        fields, size = unpack(await out.readline())
+        payload = await out.readexactly(size)
         return fields, payload
 
     async def kill(self) -> None:
@@ -113,9 +115,6 @@ class Workers:
         environment: The variables of that program.
     """
 
-    confined: tuple[str, ...] = ()
-    """The sandbox of the last process that responded: `landlock`, `seccomp`."""
-
     def __init__(
         self,
         count: int = 2,
@@ -129,45 +128,13 @@ class Workers:
         own = (sys.executable, "-P", "-m", "groundwire.reading.workers.worker_main", str(memory), str(seconds))
         self._command = tuple(command) or own
         self._environment = environment
+        self._most_memory = float("inf") if command else _MAX_MEMORY
         self.queue: FairQueue = FairQueue(count)
         """The slots for its processes."""
         self._idle: list[_Worker] = []
         self._busy: set[_Worker] = set()
         self._reapers: set[asyncio.Task[None]] = set()
         self._closed = False
-
-    async def convert(
-        self,
-        body: bytes,
-        content_type: str,
-        url: str,
-        *,
-        headers: Mapping[str, str],
-        seconds: float = _FILE_SECONDS,
-        parts: Mapping[str, bool] | None = None,
-    ) -> Converted:
-        """Convert a body to Markdown; see `groundwire.reading.convert.convert`.
-
-        A canceled call leaves no process running.
-
-        Raises:
-            PageTooLarge: the page exceeded the limit of memory or time.
-            WorkerUnavailable: no process can be started.
-            Closed: the workers were closed.
-        """
-        seconds = min(seconds, _FILE_SECONDS)
-        header = {
-            "content_type": content_type,
-            "url": url,
-            "headers": dict(headers),
-            "seconds": seconds,
-            "parts": dict(parts or {}),
-        }
-        try:
-            fields, content = await self.run(_CONVERT, header, body)
-        except WorkTooHeavy as error:
-            raise _too_heavy(url) from error
-        return _converted(fields, content)
 
     async def run(self, job: str, request: Mapping[str, Any], body: bytes = b"") -> tuple[dict[str, Any], bytes]:
         """Run a function of this package in a worker process and return its result.
@@ -201,7 +168,6 @@ class Workers:
                     self._idle.append(worker)
                 else:
                     self._let_go(worker)
-        self.confined = tuple(fields.pop("confined", ()))
         if "failed" in fields:
             raise WorkTooHeavy
         return fields, content
@@ -230,13 +196,14 @@ class Workers:
                 stdin=PIPE,
                 stdout=PIPE,
                 stderr=DEVNULL,
+                limit=MAX_FRAME,
                 env=_environment() if self._environment is None else self._environment,
                 start_new_session=True,  # a keyboard interrupt is for the caller
                 creationflags=NO_WINDOW,
             )
         except (OSError, NotImplementedError) as error:
             raise WorkerUnavailable("no process can be started") from error
-        return _Worker(process)
+        return _Worker(process, self._most_memory)
 
 
 def _environment() -> dict[str, str]:
@@ -245,6 +212,14 @@ def _environment() -> dict[str, str]:
         name: os.environ[name] for name in ("PATH", "LD_LIBRARY_PATH", "SYSTEMROOT", "TMPDIR") if name in os.environ
     }
     return variables | {"PYTHONPATH": os.pathsep.join(path for path in sys.path if path), "PYTHONUTF8": "1"}
+
+
+def _memory(number: int) -> int:
+    """Return the bytes of memory that a process holds; 0 where the system has no file that says it."""
+    with contextlib.suppress(OSError):
+        if match := re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{number}/status").read_text()):
+            return int(match[1]) * 1_024
+    return 0
 
 
 def _too_heavy(url: str) -> PageTooLarge:
@@ -256,23 +231,11 @@ def _too_heavy(url: str) -> PageTooLarge:
 
 
 def _converted(fields: dict[str, Any], content: bytes) -> Converted:
-    from groundwire.reading.block_pages.classify import SoftBlock
+    """Restore what `groundwire.reading.convert.convert_in_worker` returned."""
     from groundwire.reading.convert import Converted
-    from groundwire.reading.extracted import Extracted, Unreadable
 
-    block, unreadable = fields["block"], fields["unreadable"]
-    return Converted(
-        extracted=Extracted(**_tuples(fields["extracted"]), content=content.decode()),
-        warnings=tuple(fields["warnings"]),
-        block=SoftBlock(**_tuples(block)) if block else None,
-        incomplete=bool(fields["incomplete"]),
-        unreadable=Unreadable(**unreadable) if unreadable else None,
-    )
-
-
-def _tuples(fields: dict[str, Any]) -> dict[str, Any]:
-    """Restore tuples that JSON converted to lists."""
-    return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}
+    fields["extracted"]["content"] = content.decode()
+    return TypeAdapter(Converted).validate_python(fields)
 
 
 _THREADS: Final = 1  # extraction holds the GIL most of the time: more threads would only block the loop
@@ -341,11 +304,17 @@ class Conversion:
         headers = {name: value for name, value in headers.items() if len(value) < _MAX_HEADER}
         is_file = media_type(content_type, body[:4_096], url).kind in FILES
         if self._isolated or is_file or is_heavy(body):
-            seconds = _SHARE * deadline.remaining()
+            request = {
+                "content_type": content_type,
+                "url": url,
+                "headers": headers,
+                "seconds": min(_SHARE * deadline.remaining(), _FILE_SECONDS),
+                "parts": dict(self._parts or {}),
+            }
             try:
-                return await self._workers.convert(
-                    body, content_type, url, headers=headers, seconds=seconds, parts=self._parts
-                )
+                return _converted(*await self._workers.run(_CONVERT, request, body))
+            except WorkTooHeavy as error:
+                raise _too_heavy(url) from error
             except WorkerUnavailable as error:
                 if self._isolated or is_file:  # its library is not made for untrusted files without limits
                     raise UnsupportedContent(

@@ -5,7 +5,7 @@ so that whatever a page makes of the code here ends here: Landlock (https://docs
 leaves it nothing but reading the code that it runs on; a seccomp filter
 (https://docs.kernel.org/userspace-api/seccomp_filter.html) refuses sockets, programs, signals and changes of files.
 Both are asked for through `ctypes`, need no privilege, and hold for the rest of the process's life. A system without
-one of them goes on without it and says so.
+one of them goes on without it.
 """
 
 from __future__ import annotations
@@ -18,14 +18,13 @@ import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import Any, Final
 
 import groundwire.reading.convert  # noqa: F401  # while everything may still be loaded
-from groundwire.reading.workers import HEAD_SIZE, pack, sizes, unpack
+from groundwire.reading.workers import pack, unpack
 
 if sys.platform != "win32":
     import resource
@@ -195,15 +194,13 @@ def main() -> None:
     jobs, answers = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # a library's output must not mix with the frames
     _limit_memory(memory)
-    _status()
-    confined = confine()
-    while head := jobs.read(HEAD_SIZE):
-        header, payload = sizes(head)
-        request = unpack(jobs.read(header))
-        body = jobs.read(payload)
+    confine()
+    while line := jobs.readline():
+        request, size = unpack(line)
+        body = jobs.read(size)
         _limit_time(seconds)
-        fields, result = _run(request, body)
-        _answer(answers, fields | {"peak": _peak(), "confined": confined}, result)
+        answers.writelines(pack(*_run(request, body)))
+        answers.flush()
 
 
 def _run(request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
@@ -216,34 +213,6 @@ def _run(request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
     except RecursionError:
         return {"failed": "depth"}, b""
     return fields, result
-
-
-def _answer(answers: BinaryIO, header: dict[str, Any], payload: bytes) -> None:
-    answers.writelines(pack(header, payload))
-    answers.flush()
-
-
-@cache
-def _status() -> int:
-    """Open the process's status file: after sandboxing, no file can be opened."""
-    with suppress(OSError):
-        return os.open("/proc/self/status", os.O_RDONLY)
-    return -1
-
-
-def _peak() -> int:
-    """Return the peak memory of the process, in bytes; 0 if unknown.
-
-    On Linux, `ru_maxrss` is unsuitable: a process inherits the value of its parent (getrusage(2)).
-    """
-    peak = 0
-    if sys.platform != "win32":
-        unit = 1 if sys.platform == "darwin" else 1_024  # getrusage(2) returns bytes on macOS, kilobytes elsewhere
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-        with suppress(OSError, ValueError, IndexError):
-            lines = os.pread(_status(), 8_192, 0).decode("ascii", "replace").splitlines()
-            peak = next((int(line.split()[1]) * 1_024 for line in lines if line.startswith("VmHWM:")), 0)
-    return peak
 
 
 def _limit_memory(size: int) -> None:

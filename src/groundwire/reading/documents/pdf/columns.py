@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from groundwire.reading.documents.pdf.words import Word, is_to_left
+from groundwire.reading.documents.pdf.words import Box, Word, is_to_left
 
 __all__ = ["Segment", "regions", "segments"]
 
@@ -30,19 +30,10 @@ _Strip = tuple[float, float]
 
 
 @dataclass(slots=True)
-class Segment:
+class Segment(Box):
     """Words that certainly follow each other on one line."""
 
     words: list[Word]
-    x0: float
-    y0: float
-    x1: float
-    y1: float
-
-    @property
-    def middle(self) -> float:
-        """The vertical center."""
-        return (self.y0 + self.y1) / 2
 
     @property
     def size(self) -> float:
@@ -64,18 +55,10 @@ def segments(words: Sequence[Word]) -> list[Segment]:
     parts: list[Segment] = []
     for word in words:
         if parts and _continues(parts[-1], word):
-            last = parts[-1]
-            last.words.append(word)
-            if word.x1 > last.x1:
-                last.x1 = word.x1
-            if word.x0 < last.x0:
-                last.x0 = word.x0
-            if word.y0 < last.y0:
-                last.y0 = word.y0
-            if word.y1 > last.y1:
-                last.y1 = word.y1
+            parts[-1].words.append(word)
+            parts[-1].include(word)
         else:
-            parts.append(Segment([word], word.x0, word.y0, word.x1, word.y1))
+            parts.append(Segment(word.x0, word.y0, word.x1, word.y1, [word]))
     return parts
 
 
@@ -114,8 +97,6 @@ def _continues(last: Segment, word: Word) -> bool:
         gap = before.x0 - word.x1
     if not -0.6 * size <= gap <= _MAX_WORD_GAP * size:
         return False
-    if before.y0 == word.y0 and before.y1 == word.y1:
-        return True
     overlap = min(last.y1, word.y1) - max(last.y0, word.y0)
     return overlap >= 0.4 * min(before.y1 - before.y0, word.y1 - word.y0)
 
@@ -182,8 +163,7 @@ def _columns(run: Sequence[Segment], strips: Sequence[_Strip]) -> list[list[Segm
 def _split(run: Sequence[Segment], gutters: Sequence[_Strip]) -> list[list[Segment]]:
     columns: list[list[Segment]] = [[] for _ in range(len(gutters) + 1)]
     for part in run:
-        middle = (part.x0 + part.x1) / 2
-        columns[sum(middle > (start + end) / 2 for start, end in gutters)].append(part)
+        columns[sum(part.center > (start + end) / 2 for start, end in gutters)].append(part)
     return [column for column in columns if column]
 
 

@@ -5,20 +5,17 @@ from __future__ import annotations
 import ctypes
 import re
 import time
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from datetime import date
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from groundwire.reading.documents.office_package import Properties
 from groundwire.reading.documents.pdf.blocks import Block, blocks, join_broken
 from groundwire.reading.documents.pdf.columns import regions, segments
 from groundwire.reading.documents.pdf.grids import with_tables
 from groundwire.reading.documents.pdf.headings import Headings, drop_furniture, outline_levels
 from groundwire.reading.documents.pdf.hidden_text import look
 from groundwire.reading.documents.pdf.lines import Line, lines
-from groundwire.reading.documents.pdf.pdfium import Pdf, PdfPage, cut_off, form_values, open_pdf, page_edges
+from groundwire.reading.documents.pdf.pdfium import Pdf, PdfPage, form_values, open_pdf, page_edges
 from groundwire.reading.documents.pdf.words import (
     Word,
     joined_letters,
@@ -49,7 +46,7 @@ class _PdfDraft:
 
     pages: list[list[list[Line]]] = field(default_factory=list)
     heights: list[float] = field(default_factory=list)
-    removed: Counter[str] = field(default_factory=Counter)
+    removed: int = 0
     letters: int = 0
     pictures: list[int] = field(default_factory=list)
     recognized: list[int] = field(default_factory=list)
@@ -77,14 +74,15 @@ def read_pdf(body: bytes, *, seconds: float) -> Extracted:
         outline = outline_levels(pdf.document)
         count = pdf.pages
     if not draft.letters:
-        raise cut_off() if pdf.rebuilt else _without_text(draft, count)
+        raise _without_text(draft, count)
     furniture = drop_furniture(draft.pages, draft.heights)
     headings = Headings([line for page in draft.pages for region in page for line in region], outline)
     content, first_title = _assemble(draft, headings)
     cut = len(draft.pages) < count or len(content) > MAX_CONTENT or draft.crowded
     if len(content) > MAX_CONTENT:
         content = content[:MAX_CONTENT].rstrip()
-    return details.extracted(
+    return replace(
+        details,
         title=details.title or first_title,
         content=content,
         cut=cut,
@@ -236,7 +234,7 @@ def _warnings(draft: _PdfDraft, count: int, furniture: int, *, has_end: bool) ->
         warnings.append(f"pages that are pictures without text: {_listed(draft.pictures)}")
     if draft.recognized:
         warnings.append(f"text recognized in a scan, unseen and perhaps wrong, on pages: {_listed(draft.recognized)}")
-    warnings += removal_warning(draft.removed.total())
+    warnings += removal_warning(draft.removed)
     if furniture:
         warnings.append(f"running heads, footers and page numbers removed: {furniture}")
     return tuple(warnings)
@@ -260,12 +258,13 @@ _NO_TITLE: Final = re.compile(
 _NOBODY: Final = re.compile(r"\W*(?:anonymous|unknown|user|admin(?:istrator)?|unspecified|author)?\W*", re.IGNORECASE)
 
 
-def read_details(pdf: Pdf) -> Properties:
+def read_details(pdf: Pdf) -> Extracted:
     """Return what a file says about itself: when it was made, and when it was last changed if that is a later day."""
     info = pdf.document.get_metadata_dict(skip_empty=True)
     title, author = info.get("Title", "").strip(), info.get("Author", "").strip()
     published = _day(info.get("CreationDate", ""))
-    return Properties(
+    return Extracted(
+        kind="document",
         title="" if _NO_TITLE.fullmatch(title) else title,
         author=None if _NOBODY.fullmatch(author) else author,
         published=published,
@@ -277,48 +276,35 @@ def read_details(pdf: Pdf) -> Properties:
 def add_links(page: PdfPage, words: Sequence[Word]) -> None:
     """Tell the words of a page where they lead; their places are as on the sheet."""
     raw, document = page.pdf.raw, page.pdf.document
-    position = ctypes.c_int(0)
-    link = raw.FPDF_LINK()
-    box = raw.FS_RECTF()
+    position, link, box = ctypes.c_int(0), ctypes.c_void_p(), raw.FS_RECTF()
     for _ in range(_MAX_LINKS):
-        if not raw.FPDFLink_Enumerate(page.handle, position, link):
+        if not raw.FPDFLink_Enumerate(page.handle, ctypes.byref(position), ctypes.byref(link)):
             return
         address = _address(raw, document, link)
-        if not address or not raw.FPDFLink_GetAnnotRect(link, box):
+        if not address or not raw.FPDFLink_GetAnnotRect(link, ctypes.byref(box)):
             continue
         left, right = min(box.left, box.right), max(box.left, box.right)
         bottom, top = min(box.bottom, box.top), max(box.bottom, box.top)
         for word in words:
-            if left <= (word.x0 + word.x1) / 2 <= right and bottom <= (word.y0 + word.y1) / 2 <= top:
+            if left <= word.center <= right and bottom <= word.middle <= top:
                 word.link = address
 
 
 def _address(raw: Any, document: Any, link: Any) -> str:
-    action = raw.FPDFLink_GetAction(link)
-    if not action:
-        return ""
     buffer = ctypes.create_string_buffer(_MAX_URL)
-    length = raw.FPDFAction_GetURIPath(document, action, buffer, _MAX_URL)
-    if not 1 < length <= _MAX_URL:
-        return ""
-    address = buffer.raw[: length - 1].decode("utf-8", "replace").strip()
+    raw.FPDFAction_GetURIPath(document, raw.FPDFLink_GetAction(link), buffer, _MAX_URL)
+    address = buffer.value.decode("utf-8", "replace").strip()
     return address if _WEB.match(address) else ""
 
 
 def _language(pdf: Pdf) -> str | None:
-    letters = (ctypes.c_ushort * 50)()
-    length = pdf.raw.FPDFCatalog_GetLanguage(pdf.document, letters, 100)  # bytes, with the closing zero
-    language = "".join(map(chr, letters[: max(0, min(length // 2, 50) - 1)]))
+    buffer = ctypes.create_string_buffer(100)
+    pdf.raw.FPDFCatalog_GetLanguage(pdf.document, buffer, 100)
+    language = buffer.raw.decode("utf-16-le", "replace").partition("\0")[0]
     return language if _LANGUAGE.match(language) else None
 
 
 def _day(value: str) -> str | None:
     """Return the day of a date in a PDF's own form (ISO 32000-1, 7.9.4)."""
     match = _DATE.match(value)
-    if match is None:
-        return None
-    try:
-        day = date(int(match[1]), int(match[2] or 1), int(match[3] or 1))
-    except ValueError:
-        return None
-    return iso_date(day.isoformat())
+    return iso_date("-".join((match[1], match[2] or "01", match[3] or "01"))) if match is not None else None

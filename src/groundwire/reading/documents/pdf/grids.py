@@ -129,7 +129,7 @@ def _table(level: Sequence[Edge], upright: Sequence[Edge], words: Sequence[Word]
         return None
     if 2 * sum(is_to_left(word.text) for word in inside) > len(inside):
         rows = [row[::-1] for row in rows]
-    return Word(" ".join(word.text for word in inside), left, top, right, bottom, inside[0].face, rows=rows)
+    return Word(left, top, right, bottom, " ".join(word.text for word in inside), inside[0].face, rows=rows)
 
 
 def _frame(level: Sequence[Edge], upright: Sequence[Edge]) -> tuple[float, float, float, float]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ctypes
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from groundwire.reading.documents.pdf.pdfium import PdfPage
@@ -97,7 +97,9 @@ class Picture:
     def _device(self, x: float, y: float) -> tuple[int, int]:
         across, down = ctypes.c_int(), ctypes.c_int()
         size = self._width, self._height
-        self._page.pdf.raw.FPDF_PageToDevice(self._page.handle, 0, 0, *size, 0, x, y, across, down)
+        self._page.pdf.raw.FPDF_PageToDevice(
+            self._page.handle, 0, 0, *size, 0, x, y, ctypes.byref(across), ctypes.byref(down)
+        )
         return across.value, down.value
 
 
@@ -121,10 +123,10 @@ class VisibleContent:
 
     words: list[Word]
     """The visible words."""
-    removed: Counter[str] = field(default_factory=Counter)
-    """How many words were removed, by reason."""
-    images: int = 0
-    """The number of images."""
+    removed: int = 0
+    """How many words were removed."""
+    images: bool = False
+    """Whether there are images."""
     recognized: bool = False
     """Whether the words are the invisible OCR text of a scan."""
 
@@ -138,8 +140,6 @@ class _TextPaint:
     order: int | None
     layered: bool
     clip: tuple[float, float, float, float] | None
-    plain: bool
-    """Whether its color is distinct from a white sheet."""
 
 
 def look(page: PdfPage, words: Sequence[Word]) -> VisibleContent:
@@ -153,44 +153,37 @@ def look(page: PdfPage, words: Sequence[Word]) -> VisibleContent:
         if handle not in paints:
             paints[handle] = _paint(page, handle, shapes)
         paint = paints[handle]
-        reason = _plainly_hidden(page, word, paint)
-        if reason == "mode" and shapes.scanned:
-            reason, visible.recognized = "", True
-        elif not reason and not _is_clear(word, paint, shapes):
+        is_hidden = _is_plainly_hidden(page, word, paint)
+        is_recognized = False
+        if not is_hidden and paint.mode == _INVISIBLE_MODE:
+            is_recognized = True
+        elif not is_hidden and not _is_clear(word, paint, shapes):
             picture = picture or Picture(page)
-            if not picture.shows(word, paint.color):
-                if shapes.scanned:
-                    visible.recognized = True  # some OCR programs put the text behind the picture
-                else:
-                    reason = "color"
-        if reason:
-            visible.removed[reason] += 1
+            is_recognized = not picture.shows(word, paint.color)  # some OCR programs put the text behind the picture
+        if is_hidden or (is_recognized and not shapes.scanned):
+            visible.removed += 1
         else:
+            visible.recognized = visible.recognized or is_recognized
             visible.words.append(word)
     return visible
 
 
 def _paint(page: PdfPage, handle: int, shapes: Shapes) -> _TextPaint:
-    call = page.pdf.call
-    mode = call.mode(handle)
+    mode = page.pdf.raw.FPDFTextObj_GetTextRenderMode(handle)
     color = None if mode in _STROKE_MODES or mode == _CLIP_MODE else fill_color(page, handle)
-    plain = color is not None and _differ(color, _OPAQUE_WHITE)
-    return _TextPaint(mode, color, shapes.orders.get(handle), _is_layered(page, handle), _clip(page, handle), plain)
+    return _TextPaint(mode, color, shapes.orders.get(handle), _is_layered(page, handle), _clip(page, handle))
 
 
-def _plainly_hidden(page: PdfPage, word: Word, paint: _TextPaint) -> str:
-    x, y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
-    if not (page.left <= x <= page.right and page.bottom <= y <= page.top):
-        return "position"
+def _is_plainly_hidden(page: PdfPage, word: Word, paint: _TextPaint) -> bool:
+    """Return whether a word is off the page, too small, or transparent."""
+    if not (page.left <= word.center <= page.right and page.bottom <= word.middle <= page.top):
+        return True
     width, height = word.x1 - word.x0, word.y1 - word.y0
     if word.face.size < _MIN_SIZE and min(width, height) < _MIN_SIZE:
-        return "size"
-    least = _MIN_LETTER_WIDTH * len(word.text)
-    if width < least and height < least:
-        return "size"
-    if paint.mode == _INVISIBLE_MODE:
-        return "mode"
-    return "color" if paint.color is not None and paint.color[3] < _MIN_OPACITY else ""
+        return True
+    if max(width, height) < _MIN_LETTER_WIDTH * len(word.text):
+        return True
+    return paint.mode != _INVISIBLE_MODE and paint.color is not None and paint.color[3] < _MIN_OPACITY
 
 
 def _is_clear(word: Word, paint: _TextPaint, shapes: Shapes) -> bool:
@@ -198,9 +191,7 @@ def _is_clear(word: Word, paint: _TextPaint, shapes: Shapes) -> bool:
     color = paint.color
     if paint.order is None or paint.layered or color is None:
         return False
-    if not shapes.shapes and paint.clip is None:
-        return paint.plain
-    x, y = (word.x0 + word.x1) / 2, (word.y0 + word.y1) / 2
+    x, y = word.center, word.middle
     if paint.clip is not None:
         left, bottom, right, top = paint.clip
         if not (left <= x <= right and bottom <= y <= top):
@@ -211,7 +202,7 @@ def _is_clear(word: Word, paint: _TextPaint, shapes: Shapes) -> bool:
             if shape.order > paint.order:
                 return False
             behind = shape.color
-    return paint.plain if behind is _OPAQUE_WHITE else behind is not None and _differ(color, behind)
+    return behind is not None and _differ(color, behind)
 
 
 def _differ(color: Color, behind: Color) -> bool:
@@ -221,38 +212,28 @@ def _differ(color: Color, behind: Color) -> bool:
 
 def _is_layered(page: PdfPage, handle: int) -> bool:
     """Return whether an object belongs to an optional layer (ISO 32000-1, 8.11)."""
-    call = page.pdf.call
-    count = call.marks(handle)
-    if count <= 0:
-        return False
+    raw = page.pdf.raw
     buffer = ctypes.create_string_buffer(8)
     length = ctypes.c_ulong()
-    for index in range(min(count, 20)):
-        mark = call.mark(handle, index)
-        if (
-            mark
-            and call.mark_name(mark, ctypes.addressof(buffer), 8, ctypes.byref(length))
-            and buffer.raw[: length.value] == b"O\0C\0\0\0"
-        ):
-            return True
-    return False
+    marks = (raw.FPDFPageObj_GetMark(handle, index) for index in range(min(raw.FPDFPageObj_CountMarks(handle), 20)))
+    named = (mark for mark in marks if mark and raw.FPDFPageObjMark_GetName(mark, buffer, 8, ctypes.byref(length)))
+    return any(buffer.raw[: length.value] == b"O\0C\0\0\0" for _ in named)
 
 
 def _clip(page: PdfPage, handle: int) -> tuple[float, float, float, float] | None:
     """Return the bounding box of an object's clipping path; None if it has none."""
-    call, raw = page.pdf.call, page.pdf.raw
-    clip = call.clip(handle)
-    count = call.clip_paths(clip) if clip else 0
+    raw = page.pdf.raw
+    clip = raw.FPDFPageObj_GetClipPath(handle)
+    count = raw.FPDFClipPath_CountPaths(clip) if clip else 0
     if count <= 0:
         return None
     left, bottom, right, top = page.left, page.bottom, page.right, page.top
-    typed = ctypes.cast(clip, raw.FPDF_CLIPPATH)
     x, y = ctypes.c_float(), ctypes.c_float()
     for path in range(min(count, 10)):
         xs, ys = [], []
-        for index in range(min(raw.FPDFClipPath_CountPathSegments(typed, path), 50)):
-            segment = raw.FPDFClipPath_GetPathSegment(typed, path, index)
-            if segment and raw.FPDFPathSegment_GetPoint(segment, x, y):
+        for index in range(min(raw.FPDFClipPath_CountPathSegments(clip, path), 50)):
+            segment = raw.FPDFClipPath_GetPathSegment(clip, path, index)
+            if segment and raw.FPDFPathSegment_GetPoint(segment, ctypes.byref(x), ctypes.byref(y)):
                 xs.append(x.value)
                 ys.append(y.value)
         if xs:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
 from groundwire.reading.documents.pdf.columns import Segment, segments
-from groundwire.reading.documents.pdf.words import Word, is_to_left
+from groundwire.reading.documents.pdf.words import Box, Word, is_to_left
 from groundwire.reading.documents.runs import TextRun, link_target, to_inline
 from groundwire.reading.markdown.escaping import escape_text
 
@@ -29,13 +30,9 @@ class Cell:
 
 
 @dataclass(slots=True)
-class Line:
+class Line(Box):
     """A line of a column."""
 
-    x0: float
-    y0: float
-    x1: float
-    y1: float
     size: float
     """The predominant font size, in points."""
     bold: bool
@@ -58,11 +55,6 @@ class Line:
     """The width of a letter, if it is monospaced."""
     rows: list[list[list[Line]]] | None = None
     """The lines of each cell, if it stands for a ruled table."""
-
-    @property
-    def middle(self) -> float:
-        """The vertical center."""
-        return (self.y0 + self.y1) / 2
 
 
 def lines(parts: Iterable[Segment]) -> list[Line]:
@@ -110,16 +102,10 @@ def _line(row: Sequence[Segment]) -> Line | None:
     plain = " ".join(_plain(cell) for cell in cells).strip()
     if not plain.strip("\xad "):
         return None
-    sizes: dict[float, int] = {}
-    bold = mono = total = 0
+    sizes: Counter[float] = Counter()
     for word in words:
-        length, face = len(word.text), word.face
-        total += length
-        sizes[face.size] = sizes.get(face.size, 0) + length
-        if face.bold:
-            bold += length
-        if face.mono:
-            mono += length
+        sizes[word.face.size] += len(word.text)
+    mono = all(word.face.mono for word in words)
     texts = [_markdown(cell) for cell in cells]
     rows = row[0].words[0].rows
     return Line(
@@ -127,9 +113,9 @@ def _line(row: Sequence[Segment]) -> Line | None:
         y0=min(part.y0 for part in row),
         x1=max(part.x1 for part in row),
         y1=max(part.y1 for part in row),
-        size=max(sizes, key=lambda size: sizes[size]),
-        bold=bold == total,
-        mono=mono == total,
+        size=sizes.most_common(1)[0][0],
+        bold=all(word.face.bold for word in words),
+        mono=mono,
         plain=_without_leaders(plain).rstrip("\xad").replace("\xad", ""),
         text=_without_leaders(" ".join(texts)).strip(),
         first=words[0].x1 - words[0].x0,
@@ -137,8 +123,8 @@ def _line(row: Sequence[Segment]) -> Line | None:
         cells=[Cell(cell[0].x0, cell[-1].x1, text) for cell, text in zip(cells, texts, strict=True)]
         if len(cells) > 1
         else [],
-        code=_code(words) if mono == total else [],
-        pitch=max((word.x1 - word.x0) / len(word.text) for word in words) if mono == total else 0.0,
+        code=_code(words) if mono else [],
+        pitch=max((word.x1 - word.x0) / len(word.text) for word in words) if mono else 0.0,
         rows=None if rows is None else [[lines(segments(cell)) for cell in cells] for cells in rows],
     )
 

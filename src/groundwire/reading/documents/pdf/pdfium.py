@@ -1,36 +1,25 @@
 """Access to PDFium: an open file, its pages, the lines drawn on them, and the functions called for every word.
 
-The functions that are called for every word are redeclared with untyped pointers: ctypes creates an object for every
-typed one that they return, which takes longer than the call.
+PDFium's functions are redeclared with untyped pointers: ctypes creates an object for every typed one that they return,
+which takes longer than the call.
 """
 
 from __future__ import annotations
 
 import ctypes
 import itertools
-import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from ctypes import POINTER, Structure, byref, c_float, c_int, c_uint, c_void_p
+from ctypes import byref, c_float, c_int, c_void_p
 from dataclasses import dataclass
 from typing import Any, Final
 
 from groundwire.reading.extracted import UnreadableDocument
 
-__all__ = ["Edge", "Matrix", "Pdf", "PdfPage", "cut_off", "form_values", "open_pdf", "page_edges"]
+__all__ = ["Edge", "Pdf", "PdfPage", "form_values", "open_pdf", "page_edges"]
 
-_BROKEN: Final = "The PDF is broken: {what}. Look for another copy of it."
-_ERRORS: Final[Mapping[int, str]] = {
-    3: "it is not a PDF inside, or its structure is damaged or cut off",
-    6: "its pages are missing or damaged",
-}
-_PAGE: Final = re.compile(rb"(?<![0-9])(\d{1,7}) 0 obj\s*<<(?:(?!obj)[^\0]){0,4000}?/Type\s*/Page(?![a-zA-Z])")
-_MAX_PAGES: Final = 10_000
 _MAX_FIELDS: Final = 5_000
 _MAX_VALUE_BYTES: Final = 200_000  # bytes in UTF-16
-_TEXT_FIELD: Final = 6  # FPDF_FORMFIELD_TEXTFIELD
-_BOXES: Final = frozenset({2, 3})  # check boxes and radio buttons
-_FIELDS: Final = _BOXES | {4, 5, _TEXT_FIELD}  # combo and list boxes
 _PASSWORD_FLAG: Final = 1 << 13  # a password field (ISO 32000-1, table 228)
 _PASSWORD: Final = 4
 _SECURITY: Final = 5
@@ -45,54 +34,25 @@ _MAX_DEVIATION: Final = 0.7  # points
 _MIN_EDGE_LENGTH: Final = 4.0  # points; an edge is not shorter
 
 
-class Matrix(Structure):
-    """FS_MATRIX: scaling, rotation and translation of text."""
+class _Pdfium:
+    """PDFium's functions with untyped pointers, and its constants and structures.
 
-    _fields_ = tuple((name, c_float) for name in "abcdef")
-
-
-class _PdfiumCalls:
-    """PDFium functions called for every word or object, by short names."""
+    Args:
+        raw: The module of pypdfium2 that has them.
+    """
 
     def __init__(self, raw: Any) -> None:
-        word = c_void_p, c_int
-        self.text_object: Callable[..., Any] = _typed(raw.FPDFText_GetTextObject, c_void_p, *word)
-        self.box: Callable[..., Any] = _typed(raw.FPDFText_GetLooseCharBox, c_int, *word, c_void_p)
-        self.origin: Callable[..., Any] = _typed(
-            raw.FPDFText_GetCharOrigin, c_int, *word, *[POINTER(ctypes.c_double)] * 2
-        )
-        self.matrix: Callable[..., Any] = _typed(raw.FPDFText_GetMatrix, c_int, *word, POINTER(Matrix))
-        self.letter: Callable[..., Any] = _typed(raw.FPDFText_GetUnicode, c_uint, *word)
-        self.size: Callable[..., Any] = _typed(raw.FPDFText_GetFontSize, ctypes.c_double, *word)
-        self.font: Callable[..., Any] = _typed(raw.FPDFTextObj_GetFont, c_void_p, c_void_p)
-        self.mode: Callable[..., Any] = _typed(raw.FPDFTextObj_GetTextRenderMode, c_int, c_void_p)
-        self.fill: Callable[..., Any] = _typed(raw.FPDFPageObj_GetFillColor, c_int, c_void_p, *[POINTER(c_uint)] * 4)
-        self.bounds: Callable[..., Any] = _typed(raw.FPDFPageObj_GetBounds, c_int, c_void_p, *[POINTER(c_float)] * 4)
-        self.kind: Callable[..., Any] = _typed(raw.FPDFPageObj_GetType, c_int, c_void_p)
-        self.marks: Callable[..., Any] = _typed(raw.FPDFPageObj_CountMarks, c_int, c_void_p)
-        self.mark: Callable[..., Any] = _typed(raw.FPDFPageObj_GetMark, c_void_p, c_void_p, ctypes.c_ulong)
-        self.mark_name: Callable[..., Any] = _typed(
-            raw.FPDFPageObjMark_GetName, c_int, c_void_p, c_void_p, ctypes.c_ulong, POINTER(ctypes.c_ulong)
-        )
-        self.clip: Callable[..., Any] = _typed(raw.FPDFPageObj_GetClipPath, c_void_p, c_void_p)
-        self.clip_paths: Callable[..., Any] = _typed(raw.FPDFClipPath_CountPaths, c_int, c_void_p)
-        self.object: Callable[..., Any] = _typed(raw.FPDFPage_GetObject, c_void_p, c_void_p, c_int)
-        self.part: Callable[..., Any] = _typed(raw.FPDFFormObj_GetObject, c_void_p, c_void_p, ctypes.c_ulong)
-        self.draw_mode: Callable[..., Any] = _typed(
-            raw.FPDFPath_GetDrawMode, c_int, c_void_p, POINTER(c_int), POINTER(c_int)
-        )
-        self.object_matrix: Callable[..., Any] = _typed(raw.FPDFPageObj_GetMatrix, c_int, c_void_p, POINTER(Matrix))
-        self.segments: Callable[..., Any] = _typed(raw.FPDFPath_CountSegments, c_int, c_void_p)
-        self.segment: Callable[..., Any] = _typed(raw.FPDFPath_GetPathSegment, c_void_p, c_void_p, c_int)
-        self.segment_kind: Callable[..., Any] = _typed(raw.FPDFPathSegment_GetType, c_int, c_void_p)
-        self.closes: Callable[..., Any] = _typed(raw.FPDFPathSegment_GetClose, c_int, c_void_p)
-        self.point: Callable[..., Any] = _typed(
-            raw.FPDFPathSegment_GetPoint, c_int, c_void_p, POINTER(c_float), POINTER(c_float)
-        )
-        self.font_name: Callable[..., Any] = _typed(
-            raw.FPDFFont_GetBaseFontName, ctypes.c_size_t, c_void_p, c_void_p, ctypes.c_size_t
-        )
-        self.font_flags: Callable[..., Any] = _typed(raw.FPDFFont_GetFlags, c_int, c_void_p)
+        self._raw = raw
+
+    def __getattr__(self, name: str) -> Any:
+        value = getattr(self._raw, name)
+        if hasattr(value, "argtypes"):
+            result, *arguments = [
+                c_void_p if hasattr(type_, "contents") else type_ for type_ in (value.restype, *value.argtypes)
+            ]
+            value = ctypes.PYFUNCTYPE(result, *arguments)(ctypes.cast(value, c_void_p).value or 0)
+        setattr(self, name, value)  # the next time it is found at once
+        return value
 
 
 class PdfPage:
@@ -104,14 +64,12 @@ class PdfPage:
         text: PDFium's text page.
     """
 
-    def __init__(self, pdf: Pdf, handle: Any, text: Any) -> None:
+    def __init__(self, pdf: Pdf, handle: int, text: int) -> None:
         self.pdf = pdf
         self.handle = handle
         self.text = text
-        self.pointer: int = _address(handle)
-        self.text_pointer: int = _address(text)
         box = pdf.raw.FS_RECTF()
-        pdf.raw.FPDF_GetPageBoundingBox(handle, box)
+        pdf.raw.FPDF_GetPageBoundingBox(handle, byref(box))
         self.left: float = box.left
         self.bottom: float = box.bottom
         self.right: float = box.right
@@ -122,16 +80,13 @@ class Pdf:
     """An open file.
 
     Args:
-        raw: The module with PDFium's functions.
+        raw: PDFium's functions, constants and structures.
         document: The file, opened by pypdfium2.
-        rebuilt: Whether its end is missing and its page list was reconstructed.
     """
 
-    def __init__(self, raw: Any, document: Any, *, rebuilt: bool = False) -> None:
+    def __init__(self, raw: _Pdfium, document: Any) -> None:
         self.raw = raw
-        self.rebuilt = rebuilt
         self.document = document
-        self.call: _PdfiumCalls = _PdfiumCalls(raw)
         self.pages: int = len(document)
 
     @contextmanager
@@ -172,77 +127,35 @@ def open_pdf(body: bytes) -> Iterator[Pdf]:
         raise UnreadableDocument(
             "missing", "The page is a PDF, and its library is not installed (`groundwire doctor` says how)."
         ) from error
-    repaired_body = None
     try:
         document = pypdfium2.PdfDocument(body)
     except pypdfium2.PdfiumError as error:
-        code = getattr(error, "err_code", None)
-        repaired_body = _with_pages(body) if code not in {_PASSWORD, _SECURITY} else None
-        try:
-            document = pypdfium2.PdfDocument(repaired_body) if repaired_body else None
-        except pypdfium2.PdfiumError:
-            document = None
-        if document is None:
-            raise _unreadable(code) from error
+        raise _unreadable(getattr(error, "err_code", None)) from error
     try:
         document.init_forms()
         if not len(document):
             raise UnreadableDocument("empty", "The PDF has no pages. Look for another copy of it.")
-        yield Pdf(raw, document, rebuilt=repaired_body is not None)
+        yield Pdf(_Pdfium(raw), document)
     finally:
         document.close()
 
 
-def _with_pages(body: bytes) -> bytes | None:
-    """Return a truncated file with a reconstructed page list; None if there are no pages."""
-    if not body.startswith(b"%PDF-") or b"/Encrypt" in body:
-        return None
-    pages = list(dict.fromkeys(match[1] for match in _PAGE.finditer(body)))[:_MAX_PAGES]
-    if not pages:
-        return None
-    end = body.rfind(b"endobj") + len(b"endobj")
-    if body[end : end + 20].lstrip().startswith(b"xref"):
-        body = body[:end]  # what follows an unfinished trailer would be read as a part of it
-    last = max(map(int, pages)) + 1_000_000
-    kids = b" ".join(b"%s 0 R" % page for page in pages)
-    return body + (
-        b"\nendstream\nendobj\n%d 0 obj\n<< /Type /Pages /MediaBox [0 0 612 792] /Count %d /Kids [%s] >>\nendobj\n"
-        b"%d 0 obj\n<< /Type /Catalog /Pages %d 0 R >>\nendobj\ntrailer\n<< /Root %d 0 R /Size %d >>\n"
-        % (last, len(pages), kids, last + 1, last, last + 1, last + 2)
-    )
-
-
-def form_values(pdf: Pdf, page: PdfPage) -> Iterator[tuple[str, str]]:
-    """Yield the names and values of the visible fields of a page's form.
-
-    Args:
-        pdf: The file.
-        page: The page.
-    """
+def form_values(pdf: Pdf, page: PdfPage) -> list[tuple[str, str]]:
+    """Return the names and values of the visible fields of a page's form; a box that is not checked has none."""
     raw, form = pdf.raw, pdf.document.formenv
-    if form is None:
-        return
-    pairs: set[tuple[str, str]] = set()
-    for number in range(min(raw.FPDFPage_GetAnnotCount(page.handle), _MAX_FIELDS)):
-        field = raw.FPDFPage_GetAnnot(page.handle, number)
-        if not field:
-            continue
-        try:
-            hidden = raw.FPDFAnnot_GetFlags(field) & (raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW)
-            kind = raw.FPDFAnnot_GetFormFieldType(form, field)
-            if hidden or kind not in _FIELDS:
-                continue
+    pairs: dict[tuple[str, str], None] = {}  # each button of a group has its value
+    count = raw.FPDFPage_GetAnnotCount(page.handle) if form is not None else 0
+    for number in range(min(count, _MAX_FIELDS)):
+        if field := raw.FPDFPage_GetAnnot(page.handle, number):
             name = _string(raw.FPDFAnnot_GetFormFieldAlternateName, form, field)
             name = name or _string(raw.FPDFAnnot_GetFormFieldName, form, field)
             value = _string(raw.FPDFAnnot_GetFormFieldValue, form, field)
-            if (kind in _BOXES and value == "Off") or (name, value) in pairs:  # each button of a group has its value
-                continue
-            pairs.add((name, value))
-            flags = raw.FPDFAnnot_GetFormFieldFlags(form, field)
-            if value.strip() and not (kind == _TEXT_FIELD and flags & _PASSWORD_FLAG):
-                yield name, value
-        finally:
+            hidden = raw.FPDFAnnot_GetFlags(field) & (raw.FPDF_ANNOT_FLAG_HIDDEN | raw.FPDF_ANNOT_FLAG_NOVIEW)
+            hidden |= raw.FPDFAnnot_GetFormFieldFlags(form, field) & _PASSWORD_FLAG
+            if not hidden and value not in {"", "Off"}:
+                pairs[name, value] = None
             raw.FPDFPage_CloseAnnot(field)
+    return list(pairs)
 
 
 def _string(ask: Callable[..., int], form: Any, field: Any) -> str:
@@ -254,25 +167,13 @@ def _string(ask: Callable[..., int], form: Any, field: Any) -> str:
     return " ".join(bytes(buffer).decode("utf-16-le", "replace").strip("\0").split())
 
 
-def cut_off() -> UnreadableDocument:
-    """Return the error for a truncated file without remaining text."""
-    return _unreadable(3)
-
-
 def _unreadable(code: int | None) -> UnreadableDocument:
     if code == _PASSWORD:
         return UnreadableDocument("protected", "The PDF is encrypted and opens only with a password.")
     if code == _SECURITY:
         return UnreadableDocument("protected", "The PDF is encrypted with an unsupported method.")
-    return UnreadableDocument("broken", _BROKEN.format(what=_ERRORS.get(code or 0, "it cannot be opened")))
-
-
-def _typed(function: Any, result: Any, *arguments: Any) -> Callable[..., Any]:
-    return ctypes.PYFUNCTYPE(result, *arguments)(ctypes.cast(function, c_void_p).value or 0)
-
-
-def _address(handle: Any) -> int:
-    return ctypes.cast(handle, c_void_p).value or 0
+    what = "its structure is damaged or cut off, or it is no PDF inside"
+    return UnreadableDocument("broken", f"The PDF is broken: {what}. Look for another copy of it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,7 +197,7 @@ def page_edges(page: PdfPage) -> list[Edge]:
     points = 0
     raw = page.pdf.raw
     count = min(raw.FPDFPage_CountObjects(page.handle), _MAX_OBJECTS)
-    handles = (page.pdf.call.object(page.pointer, order) for order in range(count))
+    handles = (raw.FPDFPage_GetObject(page.handle, order) for order in range(count))
     for handle, outer in _paths(page, handles, (), 0):
         for line, closed, filled in _subpaths(page, handle, outer):
             points += len(line)
@@ -307,51 +208,50 @@ def page_edges(page: PdfPage) -> list[Edge]:
 
 
 def _paths(
-    page: PdfPage, handles: Iterator[int | None], outer: tuple[Matrix, ...], depth: int
-) -> Iterator[tuple[int, tuple[Matrix, ...]]]:
+    page: PdfPage, handles: Iterator[int | None], outer: tuple[Any, ...], depth: int
+) -> Iterator[tuple[int, tuple[Any, ...]]]:
     """Yield the paths of a page or form, with the matrices of the forms that contain them."""
-    call, raw = page.pdf.call, page.pdf.raw
+    raw = page.pdf.raw
     for handle in handles:
-        kind = call.kind(handle) if handle else 0
+        kind = raw.FPDFPageObj_GetType(handle) if handle else 0
         if not handle or kind not in {_PATH, _FORM}:
             continue
-        matrix = Matrix()
-        call.object_matrix(handle, byref(matrix))
+        matrix = raw.FS_MATRIX()
+        raw.FPDFPageObj_GetMatrix(handle, byref(matrix))
         chain = (matrix, *outer)
         if kind == _PATH:
             yield handle, chain
         elif depth < _MAX_DEPTH:
-            form = ctypes.cast(handle, raw.FPDF_PAGEOBJECT)
-            count = min(raw.FPDFFormObj_CountObjects(form), _MAX_OBJECTS)
-            yield from _paths(page, (call.part(handle, index) for index in range(count)), chain, depth + 1)
+            parts = range(min(raw.FPDFFormObj_CountObjects(handle), _MAX_OBJECTS))
+            yield from _paths(page, (raw.FPDFFormObj_GetObject(handle, part) for part in parts), chain, depth + 1)
 
 
-def _subpaths(page: PdfPage, handle: int, chain: Sequence[Matrix]) -> Iterator[tuple[list[_Point], bool, bool]]:
+def _subpaths(page: PdfPage, handle: int, chain: Sequence[Any]) -> Iterator[tuple[list[_Point], bool, bool]]:
     """Yield the points of the straight parts of a path, whether each is closed, and whether it is only filled."""
-    call = page.pdf.call
+    raw = page.pdf.raw
     fill, stroke = c_int(), c_int()
-    if not call.draw_mode(handle, byref(fill), byref(stroke)) or not (fill.value or stroke.value):
+    if not raw.FPDFPath_GetDrawMode(handle, byref(fill), byref(stroke)) or not (fill.value or stroke.value):
         return
     line: list[_Point] = []
     closed = False
     x, y = c_float(), c_float()
-    for index in range(min(max(call.segments(handle), 0), _MAX_POINTS)):
-        segment = call.segment(handle, index)
-        kind = call.segment_kind(segment)
+    for index in range(min(max(raw.FPDFPath_CountSegments(handle), 0), _MAX_POINTS)):
+        segment = raw.FPDFPath_GetPathSegment(handle, index)
+        kind = raw.FPDFPathSegment_GetType(segment)
         if kind == _MOVE_TO:
             if len(line) > 1:
                 yield line, closed, not stroke.value
             line, closed = [], False
-        if kind not in {_MOVE_TO, _LINE_TO} or not call.point(segment, byref(x), byref(y)):
+        if kind not in {_MOVE_TO, _LINE_TO} or not raw.FPDFPathSegment_GetPoint(segment, byref(x), byref(y)):
             line, closed = [], False  # a curve
             continue
         line.append(_moved(x.value, y.value, chain))
-        closed = closed or bool(call.closes(segment))
+        closed = closed or bool(raw.FPDFPathSegment_GetClose(segment))
     if len(line) > 1:
         yield line, closed, not stroke.value
 
 
-def _moved(x: float, y: float, chain: Sequence[Matrix]) -> _Point:
+def _moved(x: float, y: float, chain: Sequence[Any]) -> _Point:
     for matrix in chain:
         x, y = matrix.a * x + matrix.c * y + matrix.e, matrix.b * x + matrix.d * y + matrix.f
     return x, y

@@ -9,20 +9,20 @@ import ctypes
 import itertools
 import math
 import re
-import struct
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from ctypes import byref
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from groundwire.reading.documents.pdf.pdfium import Edge, Matrix, PdfPage
+from groundwire.reading.documents.pdf.pdfium import Edge, PdfPage
 from groundwire.reading.documents.runs import MONOSPACED
 
 __all__ = [
     "MAX_LETTERS",
+    "Box",
     "FontFace",
     "Word",
     "is_to_left",
@@ -43,9 +43,6 @@ _BOLD: Final = re.compile(
 )
 _FIXED_PITCH: Final = 1
 _FORCE_BOLD: Final = 1 << 18
-_LOOKAHEAD: Final = 40  # letters; in many files a line is one text object
-_PLACES: Final = struct.Struct("8f")  # two FS_RECTF: left, top, right and bottom of the first and of the last letter
-_BOX: Final = 16  # bytes of one
 _MAX_LETTER_GAP: Final = 0.04
 _MIN_CELL_GAP: Final = 0.06  # times the font size
 _SCRIPT: Final = (0.45, 0.87)  # times the font size before it; a word after a large initial is smaller still
@@ -59,10 +56,37 @@ _END_TOLERANCE: Final = 0.35  # times the font size
 _MAX_CHECKS: Final = 1_000_000  # of a word and a line; a page of tables has a tenth of it
 _MAX_REACH: Final = 40.0  # points from the middle of a word to a line through it
 _HYPHENS: Final = frozenset({0x02, 0xFFFE, 0xAD})  # PDFium's marks of a hyphen at a line break
+_Corners = tuple[float, float, float, float]
 _LIGATURES: Final = re.compile("[\ufb00-\ufb06]")
 
 
-Box = tuple[float, float, float, float]
+@dataclass(slots=True)
+class Box:
+    """A rectangle in points: on the sheet, y grows upward; in reading orientation, downward from the upper left."""
+
+    x0: float
+    """The left edge."""
+    y0: float
+    """The edge with the lower number."""
+    x1: float
+    """The right edge."""
+    y1: float
+    """The edge with the higher number."""
+
+    @property
+    def center(self) -> float:
+        """The horizontal center."""
+        return (self.x0 + self.x1) / 2
+
+    @property
+    def middle(self) -> float:
+        """The vertical center."""
+        return (self.y0 + self.y1) / 2
+
+    def include(self, other: Box) -> None:
+        """Grow to what includes another box."""
+        self.x0, self.y0 = min(self.x0, other.x0), min(self.y0, other.y0)
+        self.x1, self.y1 = max(self.x1, other.x1), max(self.y1, other.y1)
 
 
 @dataclass(slots=True)
@@ -82,19 +106,11 @@ class FontFace:
 
 
 @dataclass(slots=True)
-class Word:
-    """Letters without space between them, positioned in points from the upper left, y growing downward."""
+class Word(Box):
+    """Letters without space between them."""
 
     text: str
     """The letters."""
-    x0: float
-    """The left edge."""
-    y0: float
-    """The upper edge."""
-    x1: float
-    """The right edge."""
-    y1: float
-    """The lower edge."""
     face: FontFace
     """Its font and orientation."""
     glued: bool = False
@@ -106,39 +122,26 @@ class Word:
     rows: list[list[list[Word]]] | None = None
     """The words of each cell, if it stands for a ruled table."""
 
-    @property
-    def center(self) -> float:
-        """The horizontal center."""
-        return (self.x0 + self.x1) / 2
-
-    @property
-    def middle(self) -> float:
-        """The vertical center."""
-        return (self.y0 + self.y1) / 2
-
 
 def page_words(page: PdfPage) -> tuple[list[Word], bool]:
     """Return the words of a page in text order, and whether the limit was exceeded.
 
     Positions are in sheet coordinates: not rotated, with the origin at the lower left, y growing upward.
     """
-    raw, call, pointer = page.pdf.raw, page.pdf.call, page.text_pointer
-    count = min(raw.FPDFText_CountChars(page.text), MAX_LETTERS + 1)
+    raw, pointer = page.pdf.raw, page.text
+    count = min(raw.FPDFText_CountChars(pointer), MAX_LETTERS + 1)
     if count <= 0:
         return [], False
     cut, count = count > MAX_LETTERS, min(count, MAX_LETTERS)
     text = _letters(page, count)
     faces: dict[int, FontFace] = {}
     fonts: dict[int, tuple[bool, bool]] = {}
-    boxes = ctypes.create_string_buffer(2 * _BOX)
-    at_first = ctypes.addressof(boxes)
-    at_last = at_first + _BOX
-    box, places = call.box, _PLACES.unpack
+    box, first, last = raw.FPDFText_GetLooseCharBox, raw.FS_RECTF(), raw.FS_RECTF()
     words: list[Word] = []
     base, base_at = None, 0  # the last word that is neither raised nor lowered, and its first letter
     end_before = -1
     for start, end, handle in _runs(page, text):
-        if not box(pointer, start, at_first) or not box(pointer, end - 1, at_last):
+        if not box(pointer, start, byref(first)) or not box(pointer, end - 1, byref(last)):
             continue
         face = faces.get(handle)
         if face is None:
@@ -146,14 +149,13 @@ def page_words(page: PdfPage) -> tuple[list[Word], bool]:
         letters = _spelled(text[start:end])
         if not letters:
             continue
-        left, top, first_right, bottom, last_left, last_top, right, last_bottom = places(boxes.raw)
+        left, right = first.left, last.right
         if face.direction or right <= left:  # not left to right
-            if left < last_left and is_to_left(letters):
+            if left < last.left and is_to_left(letters):
                 letters = _reversed(letters)  # in the order of the sheet
-            left, right = min(left, last_left), max(right, first_right)
-        if bottom != last_bottom or top != last_top:
-            bottom, top = min(bottom, last_bottom), max(top, last_top)
-        word = Word(letters, left, bottom, right, top, face, glued=start == end_before)
+            left, right = min(left, last.left), max(right, first.right)
+        bottom, top = min(first.bottom, last.bottom), max(first.top, last.top)
+        word = Word(left, bottom, right, top, letters, face, glued=start == end_before)
         word.glued = word.glued and not _is_apart(words[-1], word)
         if base is not None and base.face is not face and _may_be_script(base, words[-1], word):
             word.styles = _script(page, base, base_at, start)
@@ -186,10 +188,10 @@ def _may_be_script(base: Word, before: Word, word: Word) -> bool:
 def _script(page: PdfPage, base: Word, base_at: int, at: int) -> frozenset[str]:
     """Return where a small word stands, by the lines on which the letters stand."""
     places = [ctypes.c_double() for _ in range(4)]
-    call, pointer = page.pdf.call.origin, page.text_pointer
-    if not call(pointer, base_at, byref(places[0]), byref(places[1])):
+    origin, text = page.pdf.raw.FPDFText_GetCharOrigin, page.text
+    if not origin(text, base_at, byref(places[0]), byref(places[1])):
         return frozenset()
-    if not call(pointer, at, byref(places[2]), byref(places[3])):
+    if not origin(text, at, byref(places[2]), byref(places[3])):
         return frozenset()
     rise = (places[3].value - places[1].value) / base.face.size
     if _RISE[0] <= rise <= _RISE[1]:
@@ -225,8 +227,8 @@ def strike(words: Sequence[Word], edges: Sequence[Edge]) -> list[Edge]:
 
 
 def _is_through(word: Word, edge: Edge) -> bool:
-    height, middle = word.y1 - word.y0, (word.x0 + word.x1) / 2
-    return edge.start <= middle <= edge.end and _STRIKE[0] * height <= word.y1 - edge.at <= _STRIKE[1] * height
+    height = word.y1 - word.y0
+    return edge.start <= word.center <= edge.end and _STRIKE[0] * height <= word.y1 - edge.at <= _STRIKE[1] * height
 
 
 def _are_ends(words: Sequence[Word], edge: Edge) -> bool:
@@ -243,26 +245,17 @@ def _letters(page: PdfPage, count: int) -> str:
     text = bytes(buffer)[: 2 * max(0, written - 1)].decode("utf-16-le", "surrogatepass")
     if len(text) == count:
         return text
-    letter, pointer = page.pdf.call.letter, page.text_pointer
+    letter, pointer = raw.FPDFText_GetUnicode, page.text
     return "".join(chr(code) if 0 < (code := letter(pointer, index)) < 0x110000 else "\ufffd" for index in range(count))
 
 
 def _runs(page: PdfPage, text: str) -> Iterator[tuple[int, int, int]]:
     """Yield the start, end and PDFium text object of each word of a single style."""
-    of, pointer = page.pdf.call.text_object, page.text_pointer
-    until, current = -1, None  # the letters of a text object are consecutive: up to here they belong to this one
+    of, pointer = page.pdf.raw.FPDFText_GetTextObject, page.text
     for match in _WORD.finditer(text):
         start, end = match.span()
-        if end <= until and current:
-            yield start, end, current
-            continue
         handle, final = of(pointer, start), of(pointer, end - 1)
         if handle == final:
-            ahead = min(end + _LOOKAHEAD, len(text)) - 1
-            while ahead >= end and text[ahead].isspace():
-                ahead -= 1  # spaces inserted by PDFium belong to no object
-            if ahead >= end and of(pointer, ahead) == handle:
-                until, current = ahead + 1, handle
             if handle:
                 yield start, end, handle
             continue
@@ -278,11 +271,11 @@ def _runs(page: PdfPage, text: str) -> Iterator[tuple[int, int, int]]:
 
 
 def _face(page: PdfPage, handle: int, index: int, fonts: dict[int, tuple[bool, bool]]) -> FontFace:
-    call = page.pdf.call
-    matrix = Matrix()
-    call.matrix(page.text_pointer, index, byref(matrix))
-    size = call.size(page.text_pointer, index) * math.hypot(matrix.c, matrix.d)
-    font = call.font(handle) or 0
+    raw = page.pdf.raw
+    matrix = raw.FS_MATRIX()
+    raw.FPDFText_GetMatrix(page.text, index, byref(matrix))
+    size = raw.FPDFText_GetFontSize(page.text, index) * math.hypot(matrix.c, matrix.d)
+    font = raw.FPDFTextObj_GetFont(handle) or 0
     if font not in fonts:
         fonts[font] = _font(page, font)
     bold, mono = fonts[font]
@@ -292,16 +285,15 @@ def _face(page: PdfPage, handle: int, index: int, fonts: dict[int, tuple[bool, b
 def _font(page: PdfPage, font: int) -> tuple[bool, bool]:
     if not font:
         return False, False
-    call = page.pdf.call
+    raw = page.pdf.raw
     buffer = ctypes.create_string_buffer(200)
-    length = call.font_name(font, ctypes.addressof(buffer), 200)
-    name = buffer.raw[: max(0, min(length, 200) - 1)].decode("utf-8", "replace")
-    flags = call.font_flags(font)
-    flags = max(0, flags)
+    raw.FPDFFont_GetBaseFontName(font, buffer, 200)
+    name = buffer.value.decode("utf-8", "replace")
+    flags = max(0, raw.FPDFFont_GetFlags(font))
     return bool(_BOLD.search(name) or flags & _FORCE_BOLD), bool(MONOSPACED.search(name) or flags & _FIXED_PITCH)
 
 
-def _direction(matrix: Matrix) -> int:
+def _direction(matrix: Any) -> int:
     right, up = matrix.a, matrix.b
     length = math.hypot(right, up)
     if not length:
@@ -360,8 +352,8 @@ def joined_letters(words: Sequence[Word]) -> list[Word]:
         group = sorted(group, key=lambda word: -word.x1)
         first = group[0]
         first.text, first.glued = "".join(word.text for word in group), False
-        first.x0, first.x1 = min(word.x0 for word in group), max(word.x1 for word in group)
-        first.y0, first.y1 = min(word.y0 for word in group), max(word.y1 for word in group)
+        for word in group:
+            first.include(word)
         joined_words.append(first)
     return joined_words
 
@@ -383,7 +375,7 @@ def turned(page: PdfPage, words: Sequence[Word]) -> dict[int, list[Word]]:
     return {direction: groups[direction] for direction, _ in letters.most_common()}
 
 
-def turned_box(page: PdfPage, direction: int, box: Box) -> Box:
+def turned_box(page: PdfPage, direction: int, box: _Corners) -> _Corners:
     """Return a box of sheet coordinates in the reading orientation of a direction.
 
     Args:
