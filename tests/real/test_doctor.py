@@ -14,20 +14,10 @@ from components.chromium import executable_or_skip
 from components.needs import require
 from components.searxng import SearXNG
 from components.valkey import Valkey
-from groundwire.doctor import CHECKS, DoctorReport, Machine, examine
+from groundwire.doctor import CHECKS, DoctorReport, examine
 from groundwire.setup import KeyringState
 
 NEEDED = ("dbus-run-session", "gnome-keyring-daemon")
-
-
-def machine(folder: Path, **environment: str) -> Machine:
-    usual = {"GROUNDWIRE_STORAGE_URL": "memory://", "GROUNDWIRE_ARCHIVE_ENABLED": "false", "PATH": os.environ["PATH"]}
-    return Machine(
-        folder=folder,
-        user_folder=folder,
-        environment={**usual, **environment},
-        keyring=lambda: KeyringState("absent"),
-    )
 
 
 def at(instance: SearXNG) -> dict[str, str]:
@@ -35,8 +25,13 @@ def at(instance: SearXNG) -> dict[str, str]:
 
 
 async def look(folder: Path, *names: str, **environment: str) -> DoctorReport:
-    checks = [check for check in CHECKS if (check.name in names if names else check.name != "port")]
-    return await examine(machine(folder, **environment), checks=checks)
+    usual = {"GROUNDWIRE_STORAGE_URL": "memory://", "GROUNDWIRE_ARCHIVE_ENABLED": "false"}
+    checks = [check for check in CHECKS if not names or check.name in names]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name, value in {**usual, "XDG_CONFIG_HOME": str(folder), **environment}.items():
+            patch.setenv(name, value)
+        return await examine(checks=checks, keyring=lambda: KeyringState("absent"))
 
 
 def named(report: DoctorReport) -> list[str]:

@@ -145,7 +145,7 @@ async def test_a_reader_is_tried_with_a_page(world: World) -> None:
     jina = world.service("jina")
     settings = Settings.model_validate({"providers": {"jina": {"base_url": jina.url}}})
     result = await verify("jina", settings, page=world.site("docs").url)
-    assert result.verdict in {"works", "failed"}
+    assert result.verdict in {"works", "provider-failing"}
     assert jina.requests
 
 
@@ -157,7 +157,7 @@ async def test_a_host_that_does_not_resolve_keeps_its_spelling() -> None:
 async def test_the_fix_of_an_address_where_nothing_listens_is_said_once(world: World) -> None:
     settings = Settings.model_validate({"providers": {"searxng": {"base_url": world.closed_url}}})
     result = await verify("searxng", settings)
-    assert result.verdict == "unreachable"
+    assert result.verdict == "provider-unreachable"
     assert result.fix == "Check that searxng runs, and that providers.searxng.base_url is its address."
 
 

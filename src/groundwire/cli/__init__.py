@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import click
 
-from groundwire._version import __version__, upgrade_hint
+from groundwire._version import __version__
 from groundwire.cli.help_pages import Group, say_usage_error
 from groundwire.cli.server_commands import SERVER_COMMANDS, server_command
 from groundwire.cli.terminal_text import (
@@ -143,7 +143,7 @@ class _Group(Group):
         elif len(args[0].split()) > 1:
             args = ["search", *args]
         elif args[0] in ("update", "upgrade", "self"):
-            ctx.fail(f"No such command {args[0]!r}. To update Groundwire: {upgrade_hint()}")
+            ctx.fail(f"No such command {args[0]!r}. Install the new version in the way that you installed this one.")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:

@@ -20,7 +20,7 @@ from groundwire.cli.terminal_text import (
     write_json,
     write_problem,
 )
-from groundwire.doctor import CHECKS, CheckResult, DoctorReport, Machine, examine
+from groundwire.doctor import CHECKS, CheckResult, DoctorReport, examine
 from groundwire.errors import counted
 
 __all__ = ["doctor"]
@@ -52,9 +52,8 @@ def doctor(offline: bool, timeout: float, as_json: bool) -> None:
     Each provider in use is called once, which costs the price of one call. Nothing is changed.
     Every problem has a stable name, such as key-wrong.
     """
-    machine = Machine.here()
     show = (lambda result: None) if as_json else _print
-    report = asyncio.run(without_waiting(lambda: examine(machine, seconds=timeout, offline=offline, on_result=show)))
+    report = asyncio.run(without_waiting(lambda: examine(seconds=timeout, offline=offline, on_result=show)))
     if as_json:
         write_json({"ok": report.ok} | asdict(report), indent=1)
     else:
