@@ -42,7 +42,7 @@ async def test_its_python_runs(number: int, world: World, monkeypatch: pytest.Mo
     if inspect.isawaitable(result):
         await result
     if "body" in names:
-        assert b'groundwire_searches_total{outcome="ok",provider="searxng"} 1\n' in names["body"]
+        assert b'groundwire_searches_total{outcome="ok",provider="searxng"} 1.0\n' in names["body"]
 
 
 def test_it_names_every_metric_and_no_other() -> None:

@@ -51,7 +51,7 @@ __all__ = [
     "score_card",
 ]
 
-_PARTS = ("call_events", "metrics", "tracing", "daily_counters", "scorecard")
+_PARTS = ("call_events", "daily_counters", "scorecard", "tracing", "metrics")  # the last needs an extra
 
 
 def __getattr__(name: str) -> object:
