@@ -16,7 +16,7 @@ from groundwire.cli.options import with_json
 from groundwire.cli.terminal_text import (
     ExitCode,
     clean,
-    storage_notes,
+    log_notes,
     table,
     warn,
     write,
@@ -57,7 +57,7 @@ def stats(days: int, targets: bool, as_json: bool) -> None:
     if not as_json:
         warn(*settings.warnings)
     names = (*settings.search.providers, *settings.read.providers)
-    with storage_notes():
+    with log_notes():
         card = asyncio.run(card_of(open_store(settings.storage.url, timeout=settings.storage.timeout), days, names))
     sys.exit(show_card(card, as_json=as_json, targets=targets))
 
