@@ -15,7 +15,7 @@ from components.needs import require
 from components.searxng import SearXNG
 from components.valkey import Valkey
 from groundwire.doctor import CHECKS, DoctorReport, examine
-from groundwire.setup import KeyringState
+from groundwire.setup.key_storage import KeyringState
 
 NEEDED = ("dbus-run-session", "gnome-keyring-daemon")
 
@@ -150,7 +150,7 @@ def in_session(folder: Path, command: str, *, unlocked: bool) -> subprocess.Comp
 
 @pytest.mark.req("Y7", "Y8")
 def test_a_key_is_kept_in_the_keyring(tmp_path: Path) -> None:
-    keep = "import groundwire.setup, os; groundwire.setup.KeyringKeeper().keep('BRAVE_API_KEY', os.environ['MY_KEY'])"
+    keep = "import groundwire.setup.key_storage as s, os; s.KeyringKeeper().keep('BRAVE_API_KEY', os.environ['MY_KEY'])"
     done = in_session(
         tmp_path,
         f'{sys.executable} -c "{keep}" && {sys.executable} -m groundwire providers',

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from groundwire.doctor import DoctorFinding, DoctorReport, examine
-from groundwire.setup import KeyringState
+from groundwire.setup.key_storage import KeyringState
 from world import World
 
 SECRET = "test-key"

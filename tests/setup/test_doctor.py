@@ -30,7 +30,7 @@ import groundwire
 from components.authority import Authority
 from groundwire._version import install_extra
 from groundwire.doctor import CHECKS, Check
-from groundwire.setup import KeyringState
+from groundwire.setup.key_storage import KeyringState
 from groundwire.storage.sqlite_db import APPLICATION_ID
 from groundwire.testing import InjectedFault
 from world import World, wait_until_idle

@@ -17,7 +17,9 @@ from pydantic import SecretStr
 from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.settings import Settings
 from groundwire.settings.sources import read_dotenv
-from groundwire.setup import FileKeeper, SetupPlan, clean_key, commit, load_offers, setup_schema, with_values
+from groundwire.setup import SetupPlan, clean_key, commit, load_offers, setup_schema
+from groundwire.setup.apply import with_values
+from groundwire.setup.key_storage import FileKeeper
 from groundwire.setup.provider_check import duration, verify
 from world import World
 

@@ -196,9 +196,7 @@ def group(ctx: click.Context, verbose: int, log_format: str) -> None:
     ctx.with_resource(log_to_stderr(max(verbose, _level()), as_json=log_format == "json"))
 
 
-_LEVELS: Final[Mapping[str, int]] = MappingProxyType(
-    {**dict.fromkeys(("", "warning", "warn", "error", "off"), 0), "info": 1, **dict.fromkeys(("debug", "trace"), 2)}
-)
+_LEVELS: Final[Mapping[str, int]] = MappingProxyType({"": 0, "off": 0, "warning": 0, "info": 1, "debug": 2})
 """The number of -v that a value of GROUNDWIRE_LOG stands for."""
 
 

@@ -165,20 +165,17 @@ def _days(days: int) -> str:
 
 
 def _as_dict(card: ScoreCard) -> dict[str, object]:
-    derived = {
-        name: {"calls": score.calls, "success_rate": score.success_rate, "fallback_share": score.fallback_share}
-        for name, score in (("searches", card.searches), ("pages", card.pages))
-    }
     return {
         "days": card.days,
         "targets": [asdict(target) for target in card.searches.targets()],
-        "searches": asdict(card.searches) | derived["searches"],
-        "pages": asdict(card.pages) | derived["pages"],
-        "providers": [
-            asdict(score) | {"success_rate": score.success_rate, "fallback_share": score.fallback_share}
-            for score in card.providers
-        ],
+        "searches": _score(card.searches) | {"calls": card.searches.calls},
+        "pages": _score(card.pages) | {"calls": card.pages.calls},
+        "providers": list(map(_score, card.providers)),
     }
+
+
+def _score(score: CallScore | ProviderScore) -> dict[str, object]:
+    return asdict(score) | {"success_rate": score.success_rate, "fallback_share": score.fallback_share}
 
 
 @click.command(cls=Command)

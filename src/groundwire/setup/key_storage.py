@@ -63,7 +63,7 @@ class KeyringKeeper:
         try:
             keyring.set_password(SERVICE, variable, value)
         except (KeyringError, OSError) as error:
-            why = f"The keyring does not answer ({type(error).__name__}). Unlock it, or use --keep file."
+            why = f"The keyring does not answer ({type(error).__name__}). Unlock it, or store the key elsewhere."
             raise ConfigurationError(why) from None
 
 
@@ -143,10 +143,10 @@ _KEYRING_PROBLEMS = MappingProxyType(  # each with its fix
         ),
         "locked": (
             "The keyring is locked.",
-            "Unlock it (log in to the desktop, or: gnome-keyring-daemon --unlock), or store the keys elsewhere: "
-            "groundwire setup --keep file.",
+            "Unlock it (log in to the desktop, or: gnome-keyring-daemon --unlock), or let groundwire setup store keys "
+            "in a file.",
         ),
-        "failing": ("The keyring does not work.", "Store the keys elsewhere: groundwire setup --keep file."),
+        "failing": ("The keyring does not work.", "Let groundwire setup store keys in a file."),
     }
 )
 _PROBE = "GROUNDWIRE_PROBE"
