@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from groundwire.cli.stats import show_card
-from groundwire.telemetry import CallScore, Metrics, ProviderScore, ScoreCard
+from groundwire.telemetry import Metrics
+from groundwire.telemetry.scorecard import CallScore, ProviderScore, ScoreCard
 from world import World
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "observability.md"

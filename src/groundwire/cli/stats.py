@@ -28,7 +28,7 @@ from groundwire.storage import ResilientStore, Store, StoreError, open_store
 from groundwire.telemetry.daily_counters import BOUNDS, KEPT_DAYS
 
 if TYPE_CHECKING:
-    from groundwire.telemetry import CallScore, ProviderScore, ScoreCard, Target
+    from groundwire.telemetry.scorecard import CallScore, ProviderScore, ScoreCard, Target
     from groundwire.web import Web
 
 __all__ = ["card_of", "session", "show_card", "stats"]
