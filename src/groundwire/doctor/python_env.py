@@ -5,7 +5,6 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from groundwire._version import __version__, install_extra, python
@@ -41,9 +40,6 @@ async def check_extras(examination: Examination) -> CheckOutput:
     details: list[str] = []
     if has_module("playwright") and "browser" in used:
         findings += await _browser(examination, used["browser"], details)
-    elif has_module("playwright") and find_chromium() is None:
-        what = "Playwright is installed, but Chromium is not."
-        findings.append(replace(_no_browser(Fault.BROWSER_MISSING, what, HINT), severity="note"))
     if settings.read.render_domains and not used.keys() & set(_RENDERERS):
         findings.append(
             DoctorFinding(
@@ -63,7 +59,7 @@ async def _browser(examination: Examination, name: str, details: list[str]) -> S
     if not chosen and find_chromium() is None:
         return [_no_browser(Fault.BROWSER_MISSING, "There is no Chromium on this machine.", HINT)]
     try:
-        async with opened(name, settings, resolver=examination.resolver) as reader:
+        async with opened(name, settings) as reader:
             if (start := getattr(reader, "start", None)) is not None:
                 await start()
                 details.append(f"Chromium starts ({chosen or find_chromium()})")

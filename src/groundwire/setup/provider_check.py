@@ -137,7 +137,6 @@ async def verify(
     *,
     deadline: Deadline | None = None,
     transports: Transports | None = None,
-    page: str = _PAGE,
 ) -> Verification:
     """Make one call of a provider, without caches, retries and fallbacks.
 
@@ -146,14 +145,13 @@ async def verify(
         settings: Where its options and keys are.
         deadline: When the answer must be here; by default in 15 seconds.
         transports: Where it gets HTTP clients; by default clients of its own, closed again.
-        page: The address that a provider which only reads is asked for.
     """
     deadline = deadline or Deadline.after(_TIMEOUT)
     began = time.perf_counter()
     try:
         async with opened(name, settings, transports) as provider:
             with deadline.timeout():
-                cost, what = await _call(provider, deadline, page)
+                cost, what = await _call(provider, deadline)
     except (GroundwireError, TimeoutError) as error:
         failure = error if isinstance(error, GroundwireError) else ProviderTimeout(name, "no answer in time")
         return _failed_check(name, failure, 1_000 * (time.perf_counter() - began))
@@ -174,14 +172,14 @@ async def verify_all(
     return dict(zip(names, await asyncio.gather(*calls), strict=True))
 
 
-async def _call(provider: SearchProvider | ReadProvider, deadline: Deadline, page: str) -> tuple[float, str]:
+async def _call(provider: SearchProvider | ReadProvider, deadline: Deadline) -> tuple[float, str]:
     if provider.capabilities.search:
         results = await cast("SearchProvider", provider).search(_QUERY, limit=1, deadline=deadline)
         cost = float(getattr(results, "cost_usd", 0.0) or 0.0)
         return cost, f"It answered a search with {counted(len(results), 'result')}."
-    content = await cast("ReadProvider", provider).read_url(page, deadline=deadline)
+    content = await cast("ReadProvider", provider).read_url(_PAGE, deadline=deadline)
     if not content.success:
-        raise ProviderUnavailable(provider.name, f"could not read {page}: {content.error or 'no reason given'}")
+        raise ProviderUnavailable(provider.name, f"could not read {_PAGE}: {content.error or 'no reason given'}")
     cost = float(getattr(content, "cost_usd", 0.0) or 0.0)
     return cost, f"It read a page of {len(content.content):,} characters."
 

@@ -170,7 +170,7 @@ def _make_private(path: Path) -> None:
 
 
 def is_own(db: sqlite3.Connection, path: Path) -> bool:
-    """Return whether a database is Groundwire's, in this format; one that is empty is nobody's yet.
+    """Return whether a database is Groundwire's, in this format; one that is empty is new.
 
     Raises:
         StoreError: It is someone else's database, or one of another version of Groundwire.

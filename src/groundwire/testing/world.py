@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime
@@ -25,7 +24,7 @@ _Service = TypeVar("_Service", bound=EmulatedServer)
 class World:
     """Sites and search services on 127.0.0.1, each on its own port, served by one thread.
 
-    Use it as `with World() as world:` or `async with World() as world:`. Leaving the block breaks every connection.
+    Use it as `with World() as world:`. Leaving the block breaks every connection.
 
     Args:
         named: Whether search results carry names under .test (for `resolver`) instead of addresses.
@@ -165,12 +164,3 @@ class World:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
-
-    async def __aenter__(self) -> Self:
-        await asyncio.to_thread(self.start)
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await asyncio.to_thread(self.stop)
