@@ -5,8 +5,9 @@ The parts are loaded when they are first used.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from groundwire.telemetry.call_events import CallListener, CallLog, JsonFormatter, PageDone, SearchDone
@@ -24,7 +25,7 @@ __all__ = [
     "Spans",
 ]
 
-_HOMES = {"CONTENT_TYPE": "metrics", "Metrics": "metrics", "Spans": "tracing"}
+_HOMES: Final[Mapping[str, str]] = {"CONTENT_TYPE": "metrics", "Metrics": "metrics", "Spans": "tracing"}
 """Where a name is if not in `call_events`: these parts need extras."""
 
 
