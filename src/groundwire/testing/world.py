@@ -48,9 +48,8 @@ class World:
         self._sites = {site.name: site for site in sites(self._calendar)}
         self.library: Library = Library(tuple(self._sites.values()), self._calendar, named=named)
         self._services: dict[str, EmulatedServer] = {}
-        self._thread = ServerThread()
+        self._thread = ServerThread(port)
         self._running = False
-        self._next_port = port
         self.searxng: SearXng = self.add_searxng("searxng")
 
     @property
@@ -107,7 +106,6 @@ class World:
             raise ValueError(f"{service.name} ({service.host}) is here already; choose another name.")
         self._services[service.name] = service
         if self._running:
-            self._place(service)
             self._thread.serve([service])
         return service
 
@@ -138,8 +136,6 @@ class World:
         """
         self._thread.start()
         try:
-            for endpoint in self.endpoints:
-                self._place(endpoint)
             self._thread.serve(self.endpoints)
         except BaseException:
             self.stop()
@@ -150,11 +146,6 @@ class World:
         """Close all connections and stop serving. Idempotent."""
         self._running = False
         self._thread.stop()
-
-    def _place(self, endpoint: EmulatedServer) -> None:
-        endpoint.want(self._next_port)
-        if self._next_port:
-            self._next_port += 1
 
     def __enter__(self) -> Self:
         self.start()
