@@ -164,6 +164,6 @@ def test_a_key_is_kept_in_the_keyring(tmp_path: Path) -> None:
 
 @pytest.mark.req("B17")
 def test_a_keyring_that_is_locked(tmp_path: Path) -> None:
-    done = in_session(tmp_path, f"{sys.executable} -m groundwire doctor --offline --timeout 60 --json", unlocked=False)
+    done = in_session(tmp_path, f"{sys.executable} -m groundwire doctor --offline --json", unlocked=False)
     assert '"keyring-locked"' in done.stdout, done.stdout + done.stderr
     assert done.returncode == 1

@@ -187,5 +187,5 @@ def _unfinished(check: Check, why: str = "The timeout was reached.") -> DoctorFi
         subject=check.name,
         what=f"The check of {check.title.lower()} did not finish.",
         why=why,
-        fix="Fix the other problems, then run groundwire doctor again, perhaps with a longer --timeout.",
+        fix="Fix the other problems, then run groundwire doctor again.",
     )
