@@ -238,7 +238,7 @@ async def test_a_tool_is_told_the_right_word(settings: Make) -> None:
         (["config", "edit"], "'set'"),
         (["cache", "clean"], "config path"),
         (["login"], "'setup'"),
-        (["upgrade"], "To update Groundwire: "),
+        (["upgrade"], "Install the new version "),
     ],
 )
 def test_command_lines_typed_from_memory(line: list[str], right: str) -> None:

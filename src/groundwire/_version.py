@@ -13,7 +13,6 @@ __all__ = [
     "install_extra",
     "install_server",
     "python",
-    "upgrade_hint",
 ]
 
 __version__ = "0.1.0"
@@ -105,13 +104,3 @@ def install_server() -> str:
         return install_command(*(["-e"] if origin["dir_info"].get("editable") else []), str(source / folder))
     wheel = source.parent / source.name.replace("groundwire-", "groundwire_server-", 1)
     return install_command(str(wheel) if "archive_info" in origin and wheel.is_file() else f"{name}=={__version__}")
-
-
-def upgrade_hint() -> str:
-    """Return how to install a newer version: from an index only if this one came from an index (PEP 610)."""
-    origin = _origin()
-    if not origin:
-        return install_command("--upgrade", "groundwire")
-    if "vcs_info" in origin:
-        return install_command(f"groundwire @ {origin['vcs_info'].get('vcs', 'git')}+{origin['url']}")
-    return f"update the folder that it was installed from, then run {install_command('--upgrade', origin['url'])}"

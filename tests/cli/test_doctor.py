@@ -102,11 +102,10 @@ def test_wrong_settings_do_not_hide_the_rest(clinic: Terminal) -> None:
     assert problems(done.stdout) == ["settings-wrong"]
     text = clinic.here("doctor").output
     assert "groundwire.toml: 'search.limt' is not a setting" in " ".join(text.split())
-    assert clinic.here("doctor", "--timeout", "0").exit_code == 2
 
 
 def test_every_outcome_of_a_call_has_a_stable_name() -> None:
-    assert {outcome.fault for outcome in OUTCOMES.values()} - {""} <= set(Fault)
+    assert OUTCOMES.keys() - {"works"} <= set(Fault)
 
 
 def test_every_fault_is_in_the_guide() -> None:
@@ -139,8 +138,6 @@ def test_a_keyring_that_answers_nobody_holds_nothing_up(clinic: Terminal) -> Non
     done = clinic.run(
         "doctor",
         "--json",
-        "--timeout",
-        "15",
         PYTHON_KEYRING_BACKEND="components.stuck_keyring.StuckKeyring",
         PYTHONPATH=str(Path(__file__).resolve().parents[1]),
         TAVILY_API_KEY="",

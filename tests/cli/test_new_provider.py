@@ -17,9 +17,9 @@ BREAKS = {
 }
 
 
-def pytest_in(folder: Path, python: Path) -> subprocess.CompletedProcess[str]:
+def pytest_in(folder: Path, python: Path, *options: str) -> subprocess.CompletedProcess[str]:
     plugins = ["--disable-plugin-autoload", "-p", "groundwire.testing.plugin"]  # as with pytest and Groundwire alone
-    command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", *plugins]
+    command = [str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", *plugins, *options]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
 
@@ -38,7 +38,7 @@ def test_the_written_test_passes_at_once_and_fails_when_the_mapping_is_broken(
     for before, after in BREAKS.items():
         assert before in right
         file.write_text(right.replace(before, after))
-        assert (broken := pytest_in(folder, warm_python)).returncode == 1, broken.stdout
+        assert (broken := pytest_in(folder, warm_python, "-x")).returncode == 1, broken.stdout
 
 
 @pytest.mark.parametrize(

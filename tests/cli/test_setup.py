@@ -115,8 +115,8 @@ def test_a_person_sets_up_a_provider(clean: Terminal, file: Path, keys: Path) ->
 def test_running_it_again_shows_what_is_there_and_changes_nothing(clean: Terminal, file: Path, keys: Path) -> None:
     file.parent.mkdir(parents=True)
     file.write_text('[search]\nproviders = ["brave"]\n')
-    first = speak(clean, "-p", "brave", "--keep", "file")
-    assert answered(first, ("BRAVE_API_KEY .*: ", SECRET), ("Write this", "y")) == 0
+    first = speak(clean, "-p", "brave")
+    assert answered(first, ("BRAVE_API_KEY .*: ", SECRET), ("Store them there", "y"), ("Write this", "y")) == 0
     before = file.read_bytes(), keys.read_bytes(), left(file.parent)
     child = speak(clean)
     child.expect(r"Search with .*\[brave\]")
@@ -209,7 +209,7 @@ VERDICTS = {
         InjectedFault.status(403, '{"error": {"detail": "Your plan has no web search, please upgrade"}}'),
         ("Choose a plan.*Try another key", "n"),
     ),
-    "quota": (InjectedFault.status(402, "{}"), ("used up", "")),
+    "quota": (InjectedFault.status(402, "{}"), ("used up.*Store them there", "y")),
     "broken": (InjectedFault.status(500, "{}"), ("Try again later.*anyway", "n")),
 }
 
@@ -219,8 +219,9 @@ VERDICTS = {
 def test_what_the_service_says_is_told_apart(name: str, clean: Terminal, file: Path) -> None:
     fault, answer = VERDICTS[name]
     clean.world.service("brave").fail(fault, times=None)
-    child = speak(clean, "-p", "brave", "--keep", "file")
-    code = answered(child, ("BRAVE_API_KEY .*: ", SECRET), answer, *([("Write this", "y")] if name == "quota" else []))
+    child = speak(clean, "-p", "brave")
+    rest = [("Write this", "y")] if name == "quota" else []
+    code = answered(child, ("BRAVE_API_KEY .*: ", SECRET), answer, *rest)
     assert (code, file.exists()) == ((0, True) if name == "quota" else (2, False))
 
 
@@ -229,15 +230,6 @@ def test_a_stronger_place_is_named(clean: Terminal, file: Path) -> None:
     child.expect("Write this")
     child.sendline("y")
     child.expect(r"GROUNDWIRE_SEARCH_PROVIDERS\s+says\s+search.providers\s+=\s+duckduckgo")
-    assert answered(child) == 0
-
-
-def test_a_stronger_key_is_named(clean: Terminal) -> None:
-    child = speak(clean, "-p", "brave", "--keep", "file", BRAVE_API_KEY="another-key")
-    for question, answer in (("Keep it", "n"), ("BRAVE_API_KEY .*: ", SECRET), ("Write this", "y")):
-        child.expect(question)
-        child.sendline(answer)
-    child.expect(r"BRAVE_API_KEY\s+is\s+also\s+in\s+environment\s+with\s+another\s+key")
     assert answered(child) == 0
 
 
@@ -259,14 +251,8 @@ def test_a_wrong_address_is_asked_for_again(clean: Terminal, file: Path) -> None
     assert f'base_url = "{clean.world.searxng.url}"' in file.read_text()
 
 
-@pytest.mark.parametrize("arguments", [("-p", "altavista"), ("-p", "x", "--keep", "z")])
+@pytest.mark.parametrize("arguments", [("-p", "altavista"), ("-p", "brave", "--keys", "z")])
 def test_wrong_use(arguments: tuple[str, ...], clean: Terminal, file: Path) -> None:
     done = clean.here("setup", *arguments, BRAVE_API_KEY=SECRET)
     assert (done.exit_code, left(file.parent)) == (2, [])
     assert "Traceback" not in done.stderr
-
-
-def test_a_project_has_a_file_of_its_own(clean: Terminal, file: Path) -> None:
-    assert answered(speak(clean, "-p", "wikipedia", "--project"), ("Write this", "y")) == 0
-    assert "wikipedia" in (clean.home / "groundwire.toml").read_text()
-    assert not file.exists()

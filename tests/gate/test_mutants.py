@@ -146,6 +146,7 @@ for mutation, seconds in ((same, 100), (changed, 100), (same, 100), (endless, 3)
 """
 
 
+@pytest.mark.slow
 def test_what_a_test_notices_is_killed_what_none_does_survives_and_an_endless_loop_is_ended(tmp_path: Path) -> None:
     module = Path("src/groundwire/routing/latencies.py")
     before = (mutants.ROOT / module).read_bytes()

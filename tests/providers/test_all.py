@@ -28,7 +28,7 @@ def settings(world: World, name: str, key: str | None = "test-key", **sections: 
             "search": {"providers": (name,) if able.search else ("duckduckgo",), "timeout": 10.0},
             "read": {"providers": (name,) if able.read else ("local",), "timeout": 10.0},
             "policy": {"allowed_origins": world.origins},
-            "providers": {name: {"base_url": world.service(name).url}},
+            "providers": {name: {"base_url": world.service(name).url} | ({"delay": 0.0} if name == "arxiv" else {})},
             "keys": {variable: SecretStr(key)} if variable and key else {},
             **sections,
         }

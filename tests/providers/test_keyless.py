@@ -236,5 +236,5 @@ async def test_one_setting_turns_them_off(world: World) -> None:
         assert (await web.search("bm25")).provider == "brave"
         wall(world, "brave")
         with pytest.raises(AllProvidersFailed):
-            await web.search("search engines")
+            await web.search("search engines", timeout=1)
     assert not any(asked(world).values())

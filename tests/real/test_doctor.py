@@ -14,20 +14,10 @@ from components.chromium import executable_or_skip
 from components.needs import require
 from components.searxng import SearXNG
 from components.valkey import Valkey
-from groundwire.doctor import CHECKS, DoctorReport, Machine, examine
-from groundwire.setup import KeyringState
+from groundwire.doctor import CHECKS, DoctorReport, examine
+from groundwire.setup.key_storage import KeyringState
 
 NEEDED = ("dbus-run-session", "gnome-keyring-daemon")
-
-
-def machine(folder: Path, **environment: str) -> Machine:
-    usual = {"GROUNDWIRE_STORAGE_URL": "memory://", "GROUNDWIRE_ARCHIVE_ENABLED": "false", "PATH": os.environ["PATH"]}
-    return Machine(
-        folder=folder,
-        user_folder=folder,
-        environment={**usual, **environment},
-        keyring=lambda: KeyringState("absent"),
-    )
 
 
 def at(instance: SearXNG) -> dict[str, str]:
@@ -35,8 +25,13 @@ def at(instance: SearXNG) -> dict[str, str]:
 
 
 async def look(folder: Path, *names: str, **environment: str) -> DoctorReport:
-    checks = [check for check in CHECKS if (check.name in names if names else check.name != "port")]
-    return await examine(machine(folder, **environment), checks=checks)
+    usual = {"GROUNDWIRE_STORAGE_URL": "memory://", "GROUNDWIRE_ARCHIVE_ENABLED": "false"}
+    checks = [check for check in CHECKS if not names or check.name in names]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name, value in {**usual, "XDG_CONFIG_HOME": str(folder), **environment}.items():
+            patch.setenv(name, value)
+        return await examine(checks=checks, keyring=lambda: KeyringState("absent"))
 
 
 def named(report: DoctorReport) -> list[str]:
@@ -155,7 +150,7 @@ def in_session(folder: Path, command: str, *, unlocked: bool) -> subprocess.Comp
 
 @pytest.mark.req("Y7", "Y8")
 def test_a_key_is_kept_in_the_keyring(tmp_path: Path) -> None:
-    keep = "import groundwire.setup, os; groundwire.setup.KeyringKeeper().keep('BRAVE_API_KEY', os.environ['MY_KEY'])"
+    keep = "import groundwire.setup.key_storage as s, os; s.KeyringKeeper().keep('BRAVE_API_KEY', os.environ['MY_KEY'])"
     done = in_session(
         tmp_path,
         f'{sys.executable} -c "{keep}" && {sys.executable} -m groundwire providers',
@@ -169,6 +164,6 @@ def test_a_key_is_kept_in_the_keyring(tmp_path: Path) -> None:
 
 @pytest.mark.req("B17")
 def test_a_keyring_that_is_locked(tmp_path: Path) -> None:
-    done = in_session(tmp_path, f"{sys.executable} -m groundwire doctor --offline --timeout 60 --json", unlocked=False)
+    done = in_session(tmp_path, f"{sys.executable} -m groundwire doctor --offline --json", unlocked=False)
     assert '"keyring-locked"' in done.stdout, done.stdout + done.stderr
     assert done.returncode == 1

@@ -97,7 +97,19 @@ class Installed:
 
 _OLDEST = "the oldest versions"
 _OLDEST_EXTRAS = "the oldest versions, of the extras and the server too"
-_EXTRAS = ("browser", "ddgs", "embeddings", "keyring", "mcp", "office", "otel", "postgres", "socks", "valkey")
+_EXTRAS = (
+    "browser",
+    "ddgs",
+    "embeddings",
+    "keyring",
+    "mcp",
+    "office",
+    "otel",
+    "postgres",
+    "prometheus",
+    "socks",
+    "valkey",
+)
 """The extras that fit into one environment; those of frameworks: `tests/frameworks/test_shapes.py`."""
 _RUNNING = f"{sys.version_info.major}.{sys.version_info.minor}"
 

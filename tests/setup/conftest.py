@@ -1,14 +1,13 @@
 from __future__ import annotations
 
-import os
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from groundwire.doctor import CHECKS, DoctorFinding, DoctorReport, Machine, examine
-from groundwire.setup import KeyringState
+from groundwire.doctor import DoctorFinding, DoctorReport, examine
+from groundwire.setup.key_storage import KeyringState
 from world import World
 
 SECRET = "test-key"
@@ -21,37 +20,40 @@ def no_keyring() -> KeyringState:
 
 
 @pytest.fixture
-def machine(tmp_path: Path, world: World) -> Callable[..., Machine]:
-    """Make a machine on which the miniature web's Brave is set up with a key, and nothing else is wrong."""
-    folder, user = tmp_path / "project", tmp_path / "user"
+def project(tmp_path: Path) -> Path:
+    """The working folder of the machine."""
+    folder = tmp_path / "project"
     folder.mkdir()
-    user.mkdir()
-
-    def make(environment: Mapping[str, str] | None = None, **options: Any) -> Machine:
-        usual = {
-            "GROUNDWIRE_SEARCH_PROVIDERS": "brave",
-            "GROUNDWIRE_PROVIDERS_BRAVE_BASE_URL": world.service("brave").url,
-            "GROUNDWIRE_STORAGE_URL": f"sqlite:///{tmp_path}/store.sqlite3",
-            "GROUNDWIRE_ARCHIVE_PATH": f"{tmp_path}/archive.db",
-            "BRAVE_API_KEY": SECRET,
-            "PATH": os.environ["PATH"],
-        }
-        usual = {name: value for name, value in (usual | dict(environment or {})).items() if value}
-        given: dict[str, Any] = {"keyring": no_keyring, **options}
-        return Machine(folder=folder, user_folder=user, environment=usual, **given)
-
-    return make
+    return folder
 
 
 @pytest.fixture
-def look(machine: Callable[..., Machine]) -> Look:
-    """Examine such a machine."""
+def user_folder(tmp_path: Path) -> Path:
+    """The folder with the user's settings and keys."""
+    folder = tmp_path / "user" / "groundwire"
+    folder.mkdir(parents=True)
+    return folder
 
-    async def examined(
-        environment: Mapping[str, str] | None = None, *, only: Sequence[str] = (), offline: bool = False, **options: Any
-    ) -> DoctorReport:
-        checks = [check for check in CHECKS if not only or check.name in only]
-        return await examine(machine(environment, **options), checks=checks, offline=offline, seconds=20)
+
+@pytest.fixture
+def look(project: Path, user_folder: Path, tmp_path: Path, world: World) -> Look:
+    """Examine a machine on which the miniature web's Brave is set up with a key, and nothing else is wrong."""
+    usual = {
+        "GROUNDWIRE_SEARCH_PROVIDERS": "brave",
+        "GROUNDWIRE_PROVIDERS_BRAVE_BASE_URL": world.service("brave").url,
+        "GROUNDWIRE_STORAGE_URL": f"sqlite:///{tmp_path}/store.sqlite3",
+        "GROUNDWIRE_ARCHIVE_PATH": f"{tmp_path}/archive.db",
+        "BRAVE_API_KEY": SECRET,
+        "XDG_CONFIG_HOME": str(user_folder.parent),
+    }
+
+    async def examined(environment: Mapping[str, str] | None = None, **options: Any) -> DoctorReport:
+        given: dict[str, Any] = {"keyring": no_keyring, "seconds": 20, **options}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(project)
+            for name, value in (usual | dict(environment or {})).items():
+                patch.setenv(name, value)  # an empty one counts as not set
+            return await examine(**given)
 
     return examined
 

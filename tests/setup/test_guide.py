@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from groundwire.cli import group
-from groundwire.setup import JSON_ON
+from groundwire.setup.provider_check import JSON_ON
 from world import World
 
 GUIDE = (Path(__file__).resolve().parents[2] / "docs" / "guides" / "onboarding.md").read_text()

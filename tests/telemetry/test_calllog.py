@@ -99,13 +99,10 @@ def test_a_page_is_named_by_its_host(kept: Kept, opened: Make) -> None:
     )
 
 
-def test_nothing_is_made_when_nobody_listens(searched: Make, opened: Make) -> None:
-    logger = logging.getLogger("groundwire.quiet")
-    logger.setLevel(logging.WARNING)
-    kept = Kept()
-    logger.addHandler(kept)
-    CallLog(logger).search_done(searched())
-    CallLog(logger).page_done(opened())
+def test_nothing_is_made_when_nobody_listens(kept: Kept, searched: Make, opened: Make) -> None:
+    logging.getLogger("groundwire.calls").setLevel(logging.WARNING)
+    CallLog().search_done(searched())
+    CallLog().page_done(opened())
     assert kept.records == []
 
 

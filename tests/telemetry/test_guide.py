@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from groundwire.cli.stats import show_card
-from groundwire.telemetry import CallScore, Metrics, ProviderScore, ScoreCard
+from groundwire.telemetry import Metrics
+from groundwire.telemetry.scorecard import CallScore, ProviderScore, ScoreCard
 from world import World
 
 GUIDE = Path(__file__).resolve().parents[2] / "docs" / "guides" / "observability.md"
@@ -42,7 +43,7 @@ async def test_its_python_runs(number: int, world: World, monkeypatch: pytest.Mo
     if inspect.isawaitable(result):
         await result
     if "body" in names:
-        assert b'groundwire_searches_total{outcome="ok",provider="searxng"} 1\n' in names["body"]
+        assert b'groundwire_searches_total{outcome="ok",provider="searxng"} 1.0\n' in names["body"]
 
 
 def test_it_names_every_metric_and_no_other() -> None:

@@ -77,11 +77,9 @@ def test_every_metric_says_what_it_is_and_zeros_are_there_from_the_start() -> No
     assert len(families) == 10
     assert all(family.documentation and family.type in {"counter", "histogram"} for family in families.values())
     found = parsed(metrics)
-    assert found == {
-        key("fallbacks_total"): 0,
-        key("cache_hits_total", kind="search"): 0,
-        key("cache_hits_total", kind="page"): 0,
-    }
+    assert set(found.values()) == {0}
+    assert {key("fallbacks_total"), key("search_seconds_count")} <= found.keys()
+    assert {key("cache_hits_total", kind="search"), key("cache_hits_total", kind="page")} <= found.keys()
 
 
 @given(st.text(st.characters(), min_size=1), st.floats(0, 1e6))

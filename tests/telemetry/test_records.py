@@ -12,7 +12,9 @@ import pytest
 
 from groundwire import Capabilities, Results, SearchResult, Settings, Web
 from groundwire.storage import MemoryStore
-from groundwire.telemetry import CallListener, CallListeners, CallLog, Metrics, PageDone, Scores, SearchDone, Spans
+from groundwire.telemetry import CallListener, CallLog, Metrics, PageDone, SearchDone, Spans
+from groundwire.telemetry.call_events import CallListeners
+from groundwire.telemetry.daily_counters import Scores
 
 Make = Callable[..., Any]
 
@@ -104,7 +106,9 @@ def test_every_public_name_is_there_and_loaded_only_when_used() -> None:
     assert all(getattr(telemetry, name) is not None for name in telemetry.__all__)
     with pytest.raises(AttributeError, match="no attribute 'Metric'"):
         getattr(telemetry, "Met" + "ric")
-    code = "import sys; from groundwire.telemetry import Scores; print('groundwire.telemetry.scorecard' in sys.modules)"
+    code = (
+        "import sys; from groundwire.telemetry import CallLog; print('groundwire.telemetry.scorecard' in sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100)
     assert done.stdout == "False\n"
 

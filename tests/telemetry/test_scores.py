@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from components.work import lines
 from groundwire.storage import MemoryStore, Store, StoreError, open_store
-from groundwire.telemetry import KEPT_DAYS, Scores, score_card
-from groundwire.telemetry.daily_counters import BOUNDS, bucket_of, counter_key, quantile
+from groundwire.telemetry.daily_counters import BOUNDS, KEPT_DAYS, Scores, bucket_of, counter_key, quantile
+from groundwire.telemetry.scorecard import score_card
 
 Make = Callable[..., Any]
 DAY = 86_400.0

@@ -147,16 +147,23 @@ def test_they_stand_under_the_span_of_the_caller(
     assert parent(search) == agent.get_span_context().span_id
 
 
-def test_without_opentelemetry_it_is_said_what_to_install() -> None:
+@pytest.mark.parametrize(
+    ("module", "name", "said"),
+    [
+        ("opentelemetry", "Spans", f"Spans need OpenTelemetry: {install_extra('otel')}"),
+        ("prometheus_client", "Metrics", f"Metrics need Prometheus's client: {install_extra('prometheus')}"),
+    ],
+)
+def test_without_its_package_it_is_said_what_to_install(module: str, name: str, said: str) -> None:
     code = (
-        "import sys; sys.modules['opentelemetry'] = None\n"  # what Python itself takes for a module that is not there
-        "from groundwire.telemetry import Spans\n"
+        f"import sys; sys.modules[{module!r}] = None\n"  # what Python itself takes for a module that is not there
+        "import groundwire.telemetry\n"
         "from groundwire.errors import ConfigurationError\n"
-        "try: Spans()\n"
+        f"try: groundwire.telemetry.{name}()\n"
         "except ConfigurationError as error: print(error)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=100)
-    assert done.stdout == f"Spans need OpenTelemetry: {install_extra('otel')}\n"
+    assert done.stdout == f"{said}\n"
 
 
 def test_opentelemetry_is_not_loaded_before_it_is_used() -> None:

@@ -18,7 +18,7 @@ from click.testing import CliRunner, Result
 from groundwire.cli import group
 from groundwire.cli.stats import card_of
 from groundwire.storage import MemoryStore, ResilientStore, StoreError, open_store
-from groundwire.telemetry import Scores
+from groundwire.telemetry.daily_counters import Scores
 
 Make = Callable[..., Any]
 

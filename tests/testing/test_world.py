@@ -60,11 +60,6 @@ def test_one_world_can_run_twice() -> None:
             assert urlsplit(world.searxng.url).port == world.searxng.port
 
 
-async def test_asynchronous_form(raw: Raw) -> None:
-    async with World() as world:
-        assert (await raw(world.site("articles").url)).startswith(b"HTTP/1.1 200 OK\r\n")
-
-
 @pytest.mark.parametrize(
     "fault",
     [InjectedFault.hang(), wire_faults.endless(), wire_faults.trickle(600), InjectedFault.delay(600)],

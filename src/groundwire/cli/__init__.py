@@ -17,7 +17,7 @@ from typing import Any, Final
 
 import click
 
-from groundwire._version import __version__, upgrade_hint
+from groundwire._version import __version__
 from groundwire.cli.help_pages import Group, say_usage_error
 from groundwire.cli.server_commands import SERVER_COMMANDS, server_command
 from groundwire.cli.terminal_text import (
@@ -143,7 +143,7 @@ class _Group(Group):
         elif len(args[0].split()) > 1:
             args = ["search", *args]
         elif args[0] in ("update", "upgrade", "self"):
-            ctx.fail(f"No such command {args[0]!r}. To update Groundwire: {upgrade_hint()}")
+            ctx.fail(f"No such command {args[0]!r}. Install the new version in the way that you installed this one.")
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
@@ -196,9 +196,7 @@ def group(ctx: click.Context, verbose: int, log_format: str) -> None:
     ctx.with_resource(log_to_stderr(max(verbose, _level()), as_json=log_format == "json"))
 
 
-_LEVELS: Final[Mapping[str, int]] = MappingProxyType(
-    {**dict.fromkeys(("", "warning", "warn", "error", "off"), 0), "info": 1, **dict.fromkeys(("debug", "trace"), 2)}
-)
+_LEVELS: Final[Mapping[str, int]] = MappingProxyType({"": 0, "off": 0, "warning": 0, "info": 1, "debug": 2})
 """The number of -v that a value of GROUNDWIRE_LOG stands for."""
 
 

@@ -30,10 +30,9 @@ from groundwire.cli.terminal_text import (
     escaped,
     exit_code,
     is_quiet,
-    keyless_notes,
+    log_notes,
     say_error,
     say_failure,
-    storage_notes,
     warn,
 )
 from groundwire.errors import GroundwireError, InvalidRequest
@@ -135,7 +134,7 @@ def run(
                     warn(*web.skipped)
                 return await call(web)
 
-    with storage_notes(), keyless_notes():
+    with log_notes():
         return asyncio.run(without_waiting(run_call))
 
 

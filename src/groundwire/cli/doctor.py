@@ -20,7 +20,7 @@ from groundwire.cli.terminal_text import (
     write_json,
     write_problem,
 )
-from groundwire.doctor import CHECKS, CheckResult, DoctorReport, Machine, examine
+from groundwire.doctor import CHECKS, CheckResult, DoctorReport, examine
 from groundwire.errors import counted
 
 __all__ = ["doctor"]
@@ -37,24 +37,15 @@ _MARKS: Final[Mapping[str, tuple[str, str]]] = {
 
 @click.command(cls=Command, epilog=_EXIT_CODES)
 @click.option("--offline", is_flag=True, help="Make no network requests.")
-@click.option(
-    "--timeout",
-    type=click.FloatRange(1, 600),
-    default=30.0,
-    metavar="SECONDS",
-    show_default=True,
-    help="Timeout for all checks.",
-)
 @with_json
-def doctor(offline: bool, timeout: float, as_json: bool) -> None:
+def doctor(offline: bool, as_json: bool) -> None:
     """Check this installation, and print what is wrong, why, and how to fix it.
 
     Each provider in use is called once, which costs the price of one call. Nothing is changed.
     Every problem has a stable name, such as key-wrong.
     """
-    machine = Machine.here()
     show = (lambda result: None) if as_json else _print
-    report = asyncio.run(without_waiting(lambda: examine(machine, seconds=timeout, offline=offline, on_result=show)))
+    report = asyncio.run(without_waiting(lambda: examine(offline=offline, on_result=show)))
     if as_json:
         write_json({"ok": report.ok} | asdict(report), indent=1)
     else:

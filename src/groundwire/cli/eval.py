@@ -5,15 +5,14 @@ from __future__ import annotations
 import itertools
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final, TextIO, cast, get_args
 
 import click
 
-from groundwire.cli.call_runner import ToolCommand, each, run, stop_progress
+from groundwire.cli.call_runner import ToolCommand, each, run, show_progress
 from groundwire.cli.options import timeout
-from groundwire.cli.terminal_text import ExitCode, is_quiet, table, warn, write, write_json
+from groundwire.cli.terminal_text import ExitCode, table, warn, write, write_json
 from groundwire.models import MAX_LIMIT, Strategy
 from groundwire.web import Web
 
@@ -76,14 +75,17 @@ def eval_(
 
     async def call(web: Web) -> list[Evaluation]:
         chains = [_chain(web, each((names,))) for names in providers] or [web]  # all checked before the first is paid
-        stop_progress()
         evaluations = []
         for chain, strategy in itertools.product(chains, cast("tuple[Strategy, ...]", strategies) or (None,)):
-            with _progress(chain, len(questions)) as step:
-                evaluations.append(await evaluate(chain, questions, strategy=strategy, listener=step, **options))
+            label, asked = ",".join(provider.name for provider in chain.search_providers), itertools.count(1)
+
+            def step(answer: object, label: str = label, asked: Iterator[int] = asked) -> None:
+                show_progress(f"{label}: {next(asked):,} of {len(questions):,} questions")
+
+            evaluations.append(await evaluate(chain, questions, strategy=strategy, listener=step, **options))
         return evaluations
 
-    evaluations = run("Evaluating", {}, call)
+    evaluations = run("Evaluating", {}, call, shows_attempts=False)
     if as_json:
         write_json([evaluation.as_dict() for evaluation in evaluations])
     else:
@@ -102,14 +104,6 @@ def _chain(web: Web, names: Sequence[str]) -> Web:
         if name not in used:
             web.with_providers(name)  # raises the reason
     return chain
-
-
-@contextmanager
-def _progress(chain: Web, total: int) -> Iterator[Callable[[object], None]]:
-    """Show on standard error how many questions were asked; where that is no terminal, only the providers."""
-    label = ",".join(provider.name for provider in chain.search_providers)
-    with click.progressbar(length=total, label=label, file=sys.stderr, show_pos=True, hidden=is_quiet()) as bar:
-        yield lambda answer: bar.update(1)
 
 
 def _row(evaluation: Evaluation) -> tuple[str, ...]:

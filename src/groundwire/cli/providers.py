@@ -21,7 +21,7 @@ from groundwire.setup import ProviderStatus, provider_statuses
 from groundwire.storage import StoreError, open_store
 
 if TYPE_CHECKING:
-    from groundwire.telemetry import ProviderScore
+    from groundwire.telemetry.scorecard import ProviderScore
 
 __all__ = ["providers"]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -22,21 +21,11 @@ from groundwire.cli.terminal_text import (
 )
 from groundwire.errors import ConfigurationError, UnknownProvider
 from groundwire.settings import Settings, load
-from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, keys_file, user_file, working_folder
-from groundwire.settings.user_folders import expand_user, read
-from groundwire.setup import (
-    FileKeeper,
-    Keeper,
-    KeyringKeeper,
-    ProviderStatus,
-    SetupPlan,
-    commit,
-    key_source,
-    keyring_state,
-    provider_statuses,
-    with_values,
-    would_load,
-)
+from groundwire.settings.sources import keys_file, user_file
+from groundwire.settings.user_folders import read
+from groundwire.setup.apply import SetupPlan, commit, with_values, would_load
+from groundwire.setup.key_storage import FileKeeper, Keeper, KeyringKeeper, keyring_state
+from groundwire.setup.provider_status import ProviderStatus, provider_statuses
 
 __all__ = ["setup"]
 
@@ -48,13 +37,7 @@ _NO_TERMINAL = (
 
 @click.command(cls=Command)
 @click.option("--provider", "-p", "providers", multiple=True, metavar="NAME", help="Set up this provider only.")
-@click.option("--keep", type=click.Choice(["keyring", "file"]), help="Where to store keys.")
-@click.option("--project", is_flag=True, help=f"Write ./{FILE_NAME} instead of the user settings.")
-def setup(
-    providers: tuple[str, ...],
-    keep: str | None,
-    project: bool,
-) -> None:
+def setup(providers: tuple[str, ...]) -> None:
     """Choose providers, enter their keys, and test them.
 
     Keys are stored in the keyring, or in a file that only you can read; never in groundwire.toml. Changes to that file
@@ -78,10 +61,8 @@ def setup(
     values = {"search.providers": searchers, **dialog.values}
     if readers and readers != settings.read.providers:
         values["read.providers"] = readers
-    project_file = os.environ.get(FILE_VARIABLE) or FILE_NAME
-    path = working_folder() / expand_user(project_file) if project else user_file()
-    text = read(path)
-    plan = SetupPlan(path, text, with_values(text, values), dialog.keys, _keeper(keep) if dialog.keys else None)
+    text = read(user_file())
+    plan = SetupPlan(user_file(), text, with_values(text, values), dialog.keys, _keeper() if dialog.keys else None)
     _finish(plan, searchers)
 
 
@@ -114,20 +95,15 @@ def _can(row: ProviderStatus, role: str) -> bool:
     return able.search if role == "search" else able.read
 
 
-def _keeper(keep: str | None) -> Keeper | None:
+def _keeper() -> Keeper | None:
     """Return where to store keys; None for nowhere."""
-    file = FileKeeper(keys_file())
-    if keep == "file":
-        return file
     state = keyring_state()
     if state.usable:
         return KeyringKeeper()
+    file = FileKeeper(keys_file())
     detail = f" ({state.detail})" if state.kind in ("not_installed", "failing") else ""
-    why = f"{state.problem[:-1]}{detail}."
-    if keep == "keyring":
-        raise ConfigurationError(f"{why} Nothing was written. Use --keep file, or fix the keyring first.")
     place = f"{file.place}, which only you can read; it is not encrypted"
-    write(clean(f"\n{why} Keys can be stored in\n{place}."))
+    write(clean(f"\n{state.problem[:-1]}{detail}. Keys can be stored in\n{place}."))
     return file if click.confirm("Store them there?", default=False) else None
 
 
@@ -151,18 +127,9 @@ def _finish(plan: SetupPlan, search: Sequence[str]) -> None:
             sys.exit(ExitCode.WRONG_USE)
         copy = commit(plan, datetime.now())  # noqa: DTZ005  # a name for the user, in the user's time
         write(f"Written.{f' The previous version is saved as {copy}.' if copy else ''}", err=True)
-        _say_stronger(plan)
     if after.search.providers != tuple(search):
         warn(
             f"{after.origin('search.providers')} says search.providers = {', '.join(after.search.providers)}, "
             "which takes precedence over this file."
         )
     write('Next: groundwire search "reciprocal rank fusion"; groundwire doctor diagnoses problems.', err=True)
-
-
-def _say_stronger(plan: SetupPlan) -> None:
-    """List the stored keys that are not used, because another source takes precedence."""
-    now = load()
-    for variable, key in plan.keys.items() if plan.keeper is not None else ():
-        if now.secret(variable) != key and (source := key_source(now, (variable,))) is not None:
-            warn(f"{variable} is also in {source[1]} with another key, which takes precedence over the stored one.")

@@ -141,13 +141,15 @@ def _is_used(row: ProviderStatus, result: Verification) -> bool | None:
         cost = f" (${result.cost_usd:.4f})" if result.cost_usd else ""
         write(clean(f"  {result.provider} works: {result.what[:1].lower()}{result.what[1:]}{cost}"), fg="green")
         return True
-    write_problem(f"{row.name}: {result.outcome.headline} {result.what}", result.why, result.fix, color="yellow")
+    write_problem(
+        f"{row.name}: {result.outcome.headline} {result.what}", result.outcome.why, result.fix, color="yellow"
+    )
     if result.outcome.input == "good":
         return True
-    is_key = bool(row.offer.variables) and result.verdict in {"wrong_key", "wrong_plan"}
+    is_key = bool(row.offer.variables) and result.verdict in {"key-wrong", "key-plan"}
     again = "address" if row.offer.address_needed else "key" if is_key else ""
-    is_likely = again == "key" or result.verdict in {"unreachable", "not_set_up"}
+    is_likely = again == "key" or result.verdict in {"provider-unreachable", "provider-not-set-up"}
     if again and click.confirm(f"Try another {again}?", default=is_likely):
         return None
-    is_down = not again and result.verdict == "unreachable"
+    is_down = not again and result.verdict == "provider-unreachable"
     return again != "key" and click.confirm(f"Use {row.name} anyway?", default=is_down)

@@ -8,6 +8,7 @@ import time
 from collections import Counter
 from collections.abc import AsyncIterator, Iterator
 from contextlib import nullcontext
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -229,16 +230,6 @@ class _Meter:
         parts = [f"{pages.read:,} pages read", f"{pages.failed:,} failed", f"{ended / seconds:,.1f} per second"]
         if lines.total is not None and ended:
             remaining = max(0, lines.total - ended - pages.skipped - lines.bad)
-            progress_note = (
-                f"{remaining:,} to go, about {_duration(remaining * seconds / ended)}" if remaining else "none left"
-            )
-            parts.append(progress_note)
+            left = timedelta(seconds=round(remaining * seconds / ended))
+            parts.append(f"{remaining:,} to go, about {left}" if remaining else "none left")
         return ", ".join(parts)
-
-
-def _duration(seconds: float) -> str:
-    minutes, whole_seconds = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours} h {minutes} min"
-    return f"{minutes} min {whole_seconds} s" if minutes else f"{whole_seconds} s"

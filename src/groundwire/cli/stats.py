@@ -16,7 +16,7 @@ from groundwire.cli.options import with_json
 from groundwire.cli.terminal_text import (
     ExitCode,
     clean,
-    storage_notes,
+    log_notes,
     table,
     warn,
     write,
@@ -28,7 +28,7 @@ from groundwire.storage import ResilientStore, Store, StoreError, open_store
 from groundwire.telemetry.daily_counters import BOUNDS, KEPT_DAYS
 
 if TYPE_CHECKING:
-    from groundwire.telemetry import CallScore, ProviderScore, ScoreCard, Target
+    from groundwire.telemetry.scorecard import CallScore, ProviderScore, ScoreCard, Target
     from groundwire.web import Web
 
 __all__ = ["card_of", "session", "show_card", "stats"]
@@ -57,7 +57,7 @@ def stats(days: int, targets: bool, as_json: bool) -> None:
     if not as_json:
         warn(*settings.warnings)
     names = (*settings.search.providers, *settings.read.providers)
-    with storage_notes():
+    with log_notes():
         card = asyncio.run(card_of(open_store(settings.storage.url, timeout=settings.storage.timeout), days, names))
     sys.exit(show_card(card, as_json=as_json, targets=targets))
 
@@ -165,20 +165,17 @@ def _days(days: int) -> str:
 
 
 def _as_dict(card: ScoreCard) -> dict[str, object]:
-    derived = {
-        name: {"calls": score.calls, "success_rate": score.success_rate, "fallback_share": score.fallback_share}
-        for name, score in (("searches", card.searches), ("pages", card.pages))
-    }
     return {
         "days": card.days,
         "targets": [asdict(target) for target in card.searches.targets()],
-        "searches": asdict(card.searches) | derived["searches"],
-        "pages": asdict(card.pages) | derived["pages"],
-        "providers": [
-            asdict(score) | {"success_rate": score.success_rate, "fallback_share": score.fallback_share}
-            for score in card.providers
-        ],
+        "searches": _score(card.searches) | {"calls": card.searches.calls},
+        "pages": _score(card.pages) | {"calls": card.pages.calls},
+        "providers": list(map(_score, card.providers)),
     }
+
+
+def _score(score: CallScore | ProviderScore) -> dict[str, object]:
+    return asdict(score) | {"success_rate": score.success_rate, "fallback_share": score.fallback_share}
 
 
 @click.command(cls=Command)

@@ -11,7 +11,7 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
@@ -23,8 +23,8 @@ from groundwire.errors import AllProvidersFailed, BlockedAddress, ConfigurationE
 
 __all__ = [
     "QUIET", "ExitCode", "Flow", "cells", "clean", "confirmed", "day", "diff", "escaped", "exit_code",
-    "has_colors", "is_quiet", "is_verbose", "keyless_notes", "log_to_stderr", "say_error", "say_failure",
-    "shown_url", "storage_notes", "table", "warn", "warn_of_result", "width", "with_setting", "wrap", "write",
+    "has_colors", "is_quiet", "is_verbose", "log_notes", "log_to_stderr", "say_error", "say_failure",
+    "shown_url", "table", "warn", "warn_of_result", "width", "with_setting", "wrap", "write",
     "write_hit", "write_json", "write_problem",
 ]  # fmt: skip
 
@@ -370,7 +370,8 @@ def exit_code(error: GroundwireError) -> ExitCode:
 
 
 _EXPLAINED = "groundwire.explained"
-"""The entry of click's `Context.meta` that is true once `storage_notes` has said why nothing can be stored."""
+"""The entry of click's `Context.meta` that is true once `log_notes` has said why nothing can be stored."""
+_STORAGE, _KEYLESS = "groundwire.storage", "groundwire.routing.keyless"
 
 
 def warn_of_result(warnings: Iterable[str]) -> None:
@@ -383,51 +384,34 @@ def warn_of_result(warnings: Iterable[str]) -> None:
 
 
 class _Notes(logging.Handler):
-    """Hands each warning to a function."""
+    """Prints each warning to standard error; what stops both the store and the archive is said once."""
 
-    def __init__(self, note: Callable[[logging.LogRecord], None]) -> None:
+    def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self._note = note
+        self._causes: set[str] = set()
 
     def emit(self, record: logging.LogRecord) -> None:
-        self._note(record)
+        cause = str(record.args[0] if isinstance(record.args, tuple) and record.args else record.msg).removesuffix(".")
+        if cause not in self._causes:
+            self._causes.add(cause)
+            warn(record.getMessage())
+        if record.name.startswith(_STORAGE) and (context := click.get_current_context(silent=True)):
+            context.meta[_EXPLAINED] = True
 
 
 @contextmanager
-def _noted(name: str, note: Callable[[logging.LogRecord], None]) -> Iterator[None]:
-    """Hand the warnings of a logger to a function while the block runs, unless the log shows them."""
-    logger, handler = logging.getLogger(name), _Notes(note)
-    if not logger.isEnabledFor(logging.INFO):
+def log_notes() -> Iterator[None]:
+    """Print to standard error, unless the log does, why nothing can be stored, and who sees queries without a key.
+
+    A result names no paths, as it may leave this machine.
+    """
+    handler = _Notes()
+    loggers = [logging.getLogger(name) for name in (_STORAGE, _KEYLESS)]
+    loggers = [logger for logger in loggers if not logger.isEnabledFor(logging.INFO)]
+    for logger in loggers:
         logger.addHandler(handler)
     try:
         yield
     finally:
-        logger.removeHandler(handler)
-
-
-@contextmanager
-def keyless_notes() -> Iterator[None]:
-    """Print to standard error which services see queries without a key, before they do, unless the log does."""
-    with _noted("groundwire.routing.keyless", lambda record: warn(record.getMessage())):
-        yield
-
-
-@contextmanager
-def storage_notes() -> Iterator[None]:
-    """Print the problems of the store and the archive to standard error after the block, also if it fails.
-
-    A result names no paths, as it may leave this machine.
-    """
-    notes: dict[str, str] = {}
-
-    def note(record: logging.LogRecord) -> None:
-        cause = str(record.args[0]) if isinstance(record.args, tuple) and record.args else record.msg
-        notes.setdefault(cause.removesuffix("."), record.getMessage())  # one for the store and the archive
-
-    try:
-        with _noted("groundwire.storage", note):
-            yield
-    finally:
-        warn(*notes.values())
-        if notes and (context := click.get_current_context(silent=True)):
-            context.meta[_EXPLAINED] = True
+        for logger in loggers:
+            logger.removeHandler(handler)

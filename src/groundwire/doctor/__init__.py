@@ -7,14 +7,16 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 
 from groundwire.deadline import Deadline
-from groundwire.doctor.context import Check, CheckOutput, Examination, Machine
+from groundwire.doctor.context import Check, CheckOutput, Examination
 from groundwire.doctor.files import check_settings, load_settings
 from groundwire.doctor.network import check_clock, check_network, explained
 from groundwire.doctor.python_env import check_extras, check_keyring, check_python
 from groundwire.doctor.report import CheckResult, DoctorFinding, DoctorReport, Fault, Severity, State
 from groundwire.doctor.store import check_archive, check_store
 from groundwire.errors import GroundwireError
+from groundwire.safety.guard import Resolver
 from groundwire.settings import Settings
+from groundwire.setup.key_storage import KeyringState, keyring_state
 from groundwire.setup.provider_check import Verification
 from groundwire.setup.provider_status import ProviderStatus
 
@@ -26,7 +28,6 @@ __all__ = [
     "DoctorReport",
     "Examination",
     "Fault",
-    "Machine",
     "Severity",
     "check_providers",
     "examine",
@@ -97,12 +98,12 @@ def _missing(row: ProviderStatus) -> DoctorFinding:
 def _call_finding(row: ProviderStatus, call: Verification) -> DoctorFinding:
     """Return what a call of one provider revealed."""
     fix = call.fix
-    if call.verdict in {"wrong_key", "wrong_plan", "no_quota"} and row.offer.key_page:
+    if call.verdict in {"key-wrong", "key-plan", "quota-used-up"} and row.offer.key_page:
         fix = f"{fix} Then: groundwire setup --provider {row.name}"
     key = f"The key comes from {row.key_from} ({row.variable})." if row.key_from else ""
-    severity: Severity = "note" if call.fault == Fault.RATE_LIMITED else "problem"
+    severity: Severity = "note" if call.verdict == "rate-limited" else "problem"
     what = f"{row.name}: {call.what}"
-    return DoctorFinding(Fault(call.fault), row.name, what, fix, why=call.why or key, severity=severity)
+    return DoctorFinding(Fault(call.verdict), row.name, what, fix, why=call.outcome.why or key, severity=severity)
 
 
 CHECKS = (
@@ -122,39 +123,37 @@ _RESERVE_SECONDS = 0.3  # seconds before the deadline in which what is not finis
 
 
 async def examine(
-    machine: Machine,
     *,
     seconds: float = 30.0,
     offline: bool = False,
     on_result: Callable[[CheckResult], None] = lambda result: None,
     checks: Sequence[Check] = CHECKS,
+    keyring: Callable[[], KeyringState] = keyring_state,
+    resolver: Resolver | None = None,
 ) -> DoctorReport:
-    """Examine a machine.
+    """Examine this machine.
 
     Args:
-        machine: What is examined; `Machine.here()` is this one.
         seconds: After how many seconds the report must be there; what is not finished then says so.
         offline: Whether to make no network requests.
-        on_result: Called with each check, in their order, as soon as it and those before it are finished.
+        on_result: Called with each check as soon as it is finished.
         checks: What is to be looked at.
+        keyring: Checks for a keyring.
+        resolver: Resolves host names instead of the system resolver.
+
+    Raises:
+        ConfigurationError: the working directory was removed.
     """
     began = time.monotonic()
+    settings, findings = load_settings()
     deadline = Deadline.after(seconds)
-    settings, wrong = load_settings(machine)
-    examination = Examination(machine, settings, wrong, deadline, offline)
-    tasks = {check.name: asyncio.ensure_future(_run(check, examination)) for check in checks}
+    examination = Examination(settings, findings, deadline, offline, keyring, resolver)
     results = []
-    try:
-        for check in checks:
-            results.append(await tasks[check.name])
-            on_result(results[-1])
-        cost = examination.cost_usd
-    finally:
-        for task in tasks.values():
-            task.cancel()
-        await asyncio.gather(*tasks.values(), return_exceptions=True)
-        await examination.aclose()
-    return DoctorReport(checks=tuple(results), seconds=round(time.monotonic() - began, 3), cost_usd=cost)
+    for check in checks:
+        results.append(await _run(check, examination))
+        on_result(results[-1])
+    seconds = round(time.monotonic() - began, 3)
+    return DoctorReport(checks=tuple(results), seconds=seconds, cost_usd=examination.cost_usd)
 
 
 async def _run(check: Check, examination: Examination) -> CheckResult:
@@ -188,5 +187,5 @@ def _unfinished(check: Check, why: str = "The timeout was reached.") -> DoctorFi
         subject=check.name,
         what=f"The check of {check.title.lower()} did not finish.",
         why=why,
-        fix="Fix the other problems, then run groundwire doctor again, perhaps with a longer --timeout.",
+        fix="Fix the other problems, then run groundwire doctor again.",
     )

@@ -2,30 +2,32 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
-from groundwire.doctor.context import CheckOutput, Examination, Machine
+from groundwire.doctor.context import CheckOutput, Examination
 from groundwire.doctor.report import DoctorFinding, Fault, Severity
 from groundwire.errors import ConfigurationError
 from groundwire.settings import Settings, load
-from groundwire.settings.sources import FILE_VARIABLE, is_open_to_others, keys_file, places
+from groundwire.settings.sources import FILE_VARIABLE, is_open_to_others, keys_file, places, working_folder
 from groundwire.transport.clients import HttpClients
 
 __all__ = ["check_settings", "load_settings"]
 
 
-def load_settings(machine: Machine) -> tuple[Settings | None, Sequence[DoctorFinding]]:
-    """Return the settings of a machine, or what is wrong with them."""
-    keys_path = keys_file(machine.user_folder)
+def load_settings() -> tuple[Settings | None, Sequence[DoctorFinding]]:
+    """Return the settings of this machine, or what is wrong with them."""
+    keys_path, dotenv = keys_file(), working_folder() / ".env"
     findings = [_open_to_others(keys_path)] if is_open_to_others(keys_path) else []
     try:
-        loaded = load(environment=machine.environment, folder=machine.folder, user_folder=machine.user_folder)
+        loaded = load()
         HttpClients(loaded, None, None).service("https://")  # validates the proxies; nothing connects yet
     except ConfigurationError as error:
         lines = [line.strip() for line in str(error).splitlines()]
-        key_files = (keys_path, machine.folder / ".env")
-        findings += [_finding(line, key_files) for line in lines if line and line != "The settings are wrong:"]
+        findings += [
+            _finding(line, (keys_path, dotenv)) for line in lines if line and line != "The settings are wrong:"
+        ]
         return None, findings
     notes = [text for text in loaded.warnings if not (findings and text.startswith(f"{keys_path}: other users"))]
     return loaded, [*findings, *(_wrong(text, severity="note") for text in notes)]
@@ -33,8 +35,7 @@ def load_settings(machine: Machine) -> tuple[Settings | None, Sequence[DoctorFin
 
 async def check_settings(examination: Examination) -> CheckOutput:
     """Check that the settings can be read and are known, and that only this user can read the keys."""
-    machine = examination.machine
-    files = places(machine.environment.get(FILE_VARIABLE), machine.folder, machine.user_folder)
+    files = places(os.environ.get(FILE_VARIABLE), working_folder())
     return ", ".join(map(str, files)) or "no settings file; defaults", examination.settings_findings
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import ssl
 from collections.abc import Iterator, Mapping
 
@@ -56,7 +57,7 @@ async def check_clock(examination: Examination) -> CheckOutput:
 
 def trouble(call: Verification) -> str:
     """Return the cause of a failed call: name, certificate, proxy or network; empty if the service responded."""
-    if call.verdict != "unreachable":
+    if call.verdict != "provider-unreachable":
         return ""
     error: BaseException | None = call.error
     while error is not None:
@@ -103,7 +104,7 @@ async def _names(
 
 
 async def _resolves(examination: Examination, host: str) -> bool:
-    resolver = examination.machine.resolver
+    resolver = examination.resolver
     try:
         async with asyncio.timeout(min(_DNS_SECONDS, max(0.1, examination.deadline.remaining() / 2))):
             if resolver is not None:
@@ -150,12 +151,12 @@ def _certificate_error(error: BaseException | None) -> ssl.SSLCertVerificationEr
 def _proxies(
     examination: Examination, calls: Mapping[str, Verification], failed: Mapping[str, str]
 ) -> Iterator[DoctorFinding]:
-    environment, proxy = examination.machine.environment, examination.valid_settings.network.proxy
-    named = next((name for name in _PROXIES if environment.get(name)), "")
+    proxy = examination.valid_settings.network.proxy
+    named = next((name for name in _PROXIES if os.environ.get(name)), "")
     subject = "network.proxy" if proxy else named
     if not subject:
         return
-    value = display_text("network.proxy", proxy or environment[named])
+    value = display_text("network.proxy", proxy or os.environ[named])
     lost = [name for name, what in failed.items() if what == "proxy"]
     if lost:
         yield DoctorFinding(

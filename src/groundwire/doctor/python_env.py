@@ -5,11 +5,10 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from groundwire._version import __version__, install_extra, python
-from groundwire.doctor.context import CheckOutput, Examination
+from groundwire.doctor.context import CheckOutput, Examination, has_module
 from groundwire.doctor.report import DoctorFinding, Fault
 from groundwire.errors import GroundwireError, ProviderUnavailable
 from groundwire.reading.browser.chromium import LIBRARY_MISSING, NO_SANDBOX
@@ -25,7 +24,7 @@ _RENDERERS = ("browser", "crawl4ai")
 
 async def check_extras(examination: Examination) -> CheckOutput:
     """Check that what the settings use is installed, and that the browser starts."""
-    settings, has = examination.valid_settings, examination.machine.has_module
+    settings = examination.valid_settings
     used = {name.partition(":")[0]: name for name in (*settings.read.providers, *settings.search.providers)}
     crawl4ai_is_here = "crawl4ai" in used and not settings.providers.get(used["crawl4ai"], {}).get("python")
     needs = (
@@ -35,13 +34,12 @@ async def check_extras(examination: Examination) -> CheckOutput:
         ("ddgs", "ddgs", "the provider duckduckgo is in use (duckduckgo_lite needs nothing)", "duckduckgo" in used),
         ("browser", "playwright", "the reader browser is in use", "browser" in used),
     )
-    findings = [_missing(extra, use, package) for extra, package, use, needed in needs if needed and not has(package)]
+    findings = [
+        _missing(extra, use, package) for extra, package, use, needed in needs if needed and not has_module(package)
+    ]
     details: list[str] = []
-    if has("playwright") and "browser" in used:
+    if has_module("playwright") and "browser" in used:
         findings += await _browser(examination, used["browser"], details)
-    elif has("playwright") and find_chromium(examination.machine.environment) is None:
-        what = "Playwright is installed, but Chromium is not."
-        findings.append(replace(_no_browser(Fault.BROWSER_MISSING, what, HINT), severity="note"))
     if settings.read.render_domains and not used.keys() & set(_RENDERERS):
         findings.append(
             DoctorFinding(
@@ -58,13 +56,13 @@ async def check_extras(examination: Examination) -> CheckOutput:
 async def _browser(examination: Examination, name: str, details: list[str]) -> Sequence[DoctorFinding]:
     settings = examination.valid_settings
     chosen = settings.providers.get(name, {}).get("executable")
-    if not chosen and find_chromium(examination.machine.environment) is None:
+    if not chosen and find_chromium() is None:
         return [_no_browser(Fault.BROWSER_MISSING, "There is no Chromium on this machine.", HINT)]
     try:
-        async with opened(name, settings, resolver=examination.machine.resolver) as reader:
+        async with opened(name, settings) as reader:
             if (start := getattr(reader, "start", None)) is not None:
                 await start()
-                details.append(f"Chromium starts ({chosen or find_chromium(examination.machine.environment)})")
+                details.append(f"Chromium starts ({chosen or find_chromium()})")
     except ProviderUnavailable as error:
         return [_does_not_start(error.reason)]
     except GroundwireError as error:

@@ -12,15 +12,14 @@ from contextlib import closing
 from errno import ENOTDIR
 from pathlib import Path
 
-from groundwire._version import upgrade_hint
-from groundwire.doctor.context import CheckOutput, Examination
+from groundwire.doctor.context import CheckOutput, Examination, has_module
 from groundwire.doctor.report import DoctorFinding, Fault
 from groundwire.safety.tenancy import OPERATOR
 from groundwire.settings.schema import display_text, parse_store_url
 from groundwire.settings.user_folders import user_folder
 from groundwire.storage import StoreError
 from groundwire.storage.archive.store import Archive, archive_path
-from groundwire.storage.sqlite_db import APPLICATION_ID, VERSION
+from groundwire.storage.sqlite_db import is_busy, is_damaged, is_own
 from groundwire.storage.valkey import ValkeyStore
 
 __all__ = ["check_archive", "check_store"]
@@ -46,7 +45,7 @@ async def check_store(examination: Examination) -> CheckOutput:
     if address.kind == "sqlite":
         path = Path(address.target) if address.target else user_folder("cache") / "store.sqlite3"
         return str(path), await asyncio.to_thread(lambda: tuple(_file(path, "store", "storage.url")))
-    if not examination.machine.has_module("redis"):
+    if not has_module("redis"):
         return "", ()  # reported by the check of optional packages
     where = display_text("storage.url", url)
     store = ValkeyStore(address.target, timeout=2.0)
@@ -68,7 +67,7 @@ async def check_archive(examination: Examination) -> CheckOutput:
         return "switched off", ()
     if chosen.url:
         where = display_text("archive.url", chosen.url)
-        if not examination.machine.has_module("psycopg"):
+        if not has_module("psycopg"):
             return "", ()  # reported by the check of optional packages
         archive = Archive(chosen.url)
         try:
@@ -107,58 +106,50 @@ def _file(path: Path, subject: str, setting: str) -> Iterator[DoctorFinding]:
         return
     if not path.exists() or not path.stat().st_size:
         return
+    why = ""
     try:
         with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, timeout=1.0)) as db:
-            yield from _content(db, path, subject, other)
+            is_own(db, path)
+            why = _damage(db)
+    except StoreError as error:
+        yield DoctorFinding(
+            fault=Fault.STORE_FOREIGN,
+            subject=subject,
+            what=str(error),
+            why="It is not changed, and nothing is stored until this is fixed.",
+            fix=f"Move it away, or {other}.",
+        )
     except sqlite3.Error as error:
-        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
-        if code in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}:
-            yield _damaged(path, subject, str(error))
-        elif code != sqlite3.SQLITE_BUSY:
+        if is_damaged(error):
+            why = str(error)
+        elif not is_busy(error):
             yield DoctorFinding(
                 fault=Fault.STORE_NOT_WRITABLE,
                 subject=subject,
                 what=f"{path} cannot be opened: {error}.",
                 fix=f"Check its folder, or {other}.",
             )
-
-
-def _content(db: sqlite3.Connection, path: Path, subject: str, other: str) -> Iterator[DoctorFinding]:
-    (owner,), (version,) = (db.execute(f"pragma {name}").fetchone() for name in ("application_id", "user_version"))
-    writer = ""
-    if owner == APPLICATION_ID and version != VERSION:
-        writer = f"another version of Groundwire (format {version}, this one has {VERSION}; update: {upgrade_hint()})"
-    elif owner != APPLICATION_ID and db.execute("select 1 from sqlite_master").fetchone():
-        writer = "another program"
-    if writer:
+    if why:
         yield DoctorFinding(
-            fault=Fault.STORE_FOREIGN,
+            fault=Fault.STORE_DAMAGED,
             subject=subject,
-            what=f"{path} was written by {writer}.",
-            why="It is not changed, and nothing is stored until this is fixed.",
-            fix=f"Move it away, or {other}.",
+            what=f"{path} is damaged: {' '.join(why.split())[:200]}.",
+            why="The disk was full or failed, or another program wrote to it.",
+            fix=f"mv {path} {path}.damaged (the next call creates a new one; its cache and budgets start empty)",
         )
-        return
+
+
+def _damage(db: sqlite3.Connection) -> str:
+    """Return what is wrong with the pages of a database; of one that takes long to read, what its first part shows."""
     end = time.monotonic() + _CHECK_SECONDS
     db.set_progress_handler(lambda: time.monotonic() > end, 10_000)
     try:
         (verdict,) = db.execute("pragma quick_check(1)").fetchone()
     except sqlite3.OperationalError as error:
-        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:  # too large to read in full
-            return
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            return ""
         raise
-    if verdict != "ok":
-        yield _damaged(path, subject, verdict)
-
-
-def _damaged(path: Path, subject: str, why: str) -> DoctorFinding:
-    return DoctorFinding(
-        fault=Fault.STORE_DAMAGED,
-        subject=subject,
-        what=f"{path} is damaged: {' '.join(why.split())[:200]}.",
-        why="The disk was full or failed, or another program wrote to it.",
-        fix=f"mv {path} {path}.damaged (the next call creates a new one; its cache and budgets start empty)",
-    )
+    return "" if verdict == "ok" else str(verdict)
 
 
 def _unreachable(where: str, error: StoreError) -> DoctorFinding:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import Literal, Protocol
+from typing import Literal
 
 from pydantic import SecretStr
 
@@ -27,23 +27,6 @@ _UNSAFE = re.compile(r"[\"'`\\#$]")  # characters with a special meaning in a do
 _HEADER = "# Keys for Groundwire, written by `groundwire setup`. Only you should be able to read this file.\n"
 
 
-class Keeper(Protocol):
-    """Stores keys by the names of their variables."""
-
-    @property
-    def place(self) -> str:
-        """The location of the keys, for people."""
-        ...
-
-    def keep(self, variable: str, value: str) -> None:
-        """Store a value, replacing a previous one.
-
-        Raises:
-            ConfigurationError: it cannot be stored.
-        """
-        ...
-
-
 class KeyringKeeper:
     """The operating system's keyring. Only for a machine where `keyring_state` reports it as usable."""
 
@@ -56,14 +39,18 @@ class KeyringKeeper:
         return f"the keyring ({getattr(backend, 'name', type(backend).__name__)})"
 
     def keep(self, variable: str, value: str) -> None:
-        """Store a value; see `Keeper.keep`."""
+        """Store a value under the name of its variable, replacing a previous one.
+
+        Raises:
+            ConfigurationError: it cannot be stored.
+        """
         import keyring
         from keyring.errors import KeyringError
 
         try:
             keyring.set_password(SERVICE, variable, value)
         except (KeyringError, OSError) as error:
-            why = f"The keyring does not answer ({type(error).__name__}). Unlock it, or use --keep file."
+            why = f"The keyring does not answer ({type(error).__name__}). Unlock it, or store the key elsewhere."
             raise ConfigurationError(why) from None
 
 
@@ -83,7 +70,7 @@ class FileKeeper:
         return str(self._path)
 
     def keep(self, variable: str, value: str) -> None:
-        """Store a value; see `Keeper.keep`. Other lines are unchanged."""
+        """Store a value; see `KeyringKeeper.keep`. Other lines are unchanged."""
         self._write([*self._without(variable), f"{variable}={value}\n"])
         if read_dotenv(self._path, []).get(variable) != value:
             raise ConfigurationError(f"{self._path} does not hold the key that was passed; set {variable} yourself.")
@@ -105,6 +92,10 @@ class FileKeeper:
             write(target, "".join(lines))
         except OSError as error:
             raise ConfigurationError(f"{target} cannot be written: {os_reason(error, target)}") from None
+
+
+Keeper = KeyringKeeper | FileKeeper
+"""Stores keys by the names of their variables."""
 
 
 def clean_key(text: str) -> SecretStr:
@@ -143,10 +134,10 @@ _KEYRING_PROBLEMS = MappingProxyType(  # each with its fix
         ),
         "locked": (
             "The keyring is locked.",
-            "Unlock it (log in to the desktop, or: gnome-keyring-daemon --unlock), or store the keys elsewhere: "
-            "groundwire setup --keep file.",
+            "Unlock it (log in to the desktop, or: gnome-keyring-daemon --unlock), or let groundwire setup store keys "
+            "in a file.",
         ),
-        "failing": ("The keyring does not work.", "Store the keys elsewhere: groundwire setup --keep file."),
+        "failing": ("The keyring does not work.", "Let groundwire setup store keys in a file."),
     }
 )
 _PROBE = "GROUNDWIRE_PROBE"

@@ -43,34 +43,42 @@ from groundwire.transport.errors import ExchangeFailed
 __all__ = ["JSON_ON", "OUTCOMES", "Outcome", "Verdict", "Verification", "duration", "verify", "verify_all"]
 
 Verdict = Literal[
-    "works", "wrong_key", "wrong_plan", "no_quota", "too_fast", "unreachable", "blocked", "not_set_up", "failed"
-]
-"""The result of one call."""
+    "works", "key-wrong", "key-plan", "quota-used-up", "rate-limited", "provider-unreachable", "provider-blocked",
+    "provider-not-set-up", "provider-failing", "searxng-json-off", "searxng-limiter",
+]  # fmt: skip
+"""The result of one call; of a failed one, the stable name of the problem in the report of `groundwire doctor`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What the call of a provider can show."""
 
-    fault: str
-    """The stable name of the problem in the report of `groundwire doctor`; empty if there is none."""
     headline: str
     """The problem, in a few words."""
     input: Literal["good", "unknown", "doubtful"] = "doubtful"
     """What it says about the key and the URL that the user entered; a used-up quota does not invalidate a key."""
+    why: str = ""
+    """Its cause, as a sentence; empty if it is obvious."""
 
 
 OUTCOMES: Final[Mapping[Verdict, Outcome]] = MappingProxyType(
     {
-        "works": Outcome("", "", "good"),
-        "wrong_key": Outcome("key-wrong", "the key is invalid."),
-        "wrong_plan": Outcome("key-plan", "the plan does not include this."),
-        "no_quota": Outcome("quota-used-up", "the key is valid, but its quota is used up.", "good"),
-        "too_fast": Outcome("rate-limited", "the key is valid, but its rate limit was exceeded.", "good"),
-        "unreachable": Outcome("provider-unreachable", "it is unreachable.", "unknown"),
-        "blocked": Outcome("provider-blocked", "it rejects requests from this machine."),
-        "not_set_up": Outcome("provider-not-set-up", "something is missing."),
-        "failed": Outcome("provider-failing", "it does not work."),
+        "works": Outcome("", "good"),
+        "key-wrong": Outcome("the key is invalid."),
+        "key-plan": Outcome("the plan does not include this."),
+        "quota-used-up": Outcome("the key is valid, but its quota is used up.", "good"),
+        "rate-limited": Outcome("the key is valid, but its rate limit was exceeded.", "good"),
+        "provider-unreachable": Outcome("it is unreachable.", "unknown"),
+        "provider-blocked": Outcome("it rejects requests from this machine."),
+        "provider-not-set-up": Outcome("something is missing."),
+        "provider-failing": Outcome("it does not work."),
+        "searxng-json-off": Outcome(
+            "its JSON format is disabled.", why="By default SearXNG answers format=json with 403."
+        ),
+        "searxng-limiter": Outcome(
+            "it rejects requests from this machine.",
+            why="Its limiter, or a proxy in front of it, takes this machine for a bot.",
+        ),
     }
 )
 
@@ -105,10 +113,6 @@ class Verification:
     """The problem, as a sentence."""
     fix: str = ""
     """The fix, as a sentence; empty if it works."""
-    why: str = ""
-    """The cause, as a sentence; empty if it is obvious."""
-    fault: str = ""
-    """The stable name of the problem, for `groundwire doctor`; empty if it works."""
     cost_usd: float = 0.0
     """The cost of the call, in US dollars."""
     latency_ms: float = 0.0
@@ -133,7 +137,6 @@ async def verify(
     *,
     deadline: Deadline | None = None,
     transports: Transports | None = None,
-    page: str = _PAGE,
 ) -> Verification:
     """Make one call of a provider, without caches, retries and fallbacks.
 
@@ -142,14 +145,13 @@ async def verify(
         settings: Where its options and keys are.
         deadline: When the answer must be here; by default in 15 seconds.
         transports: Where it gets HTTP clients; by default clients of its own, closed again.
-        page: The address that a provider which only reads is asked for.
     """
     deadline = deadline or Deadline.after(_TIMEOUT)
     began = time.perf_counter()
     try:
         async with opened(name, settings, transports) as provider:
             with deadline.timeout():
-                cost, what = await _call(provider, deadline, page)
+                cost, what = await _call(provider, deadline)
     except (GroundwireError, TimeoutError) as error:
         failure = error if isinstance(error, GroundwireError) else ProviderTimeout(name, "no answer in time")
         return _failed_check(name, failure, 1_000 * (time.perf_counter() - began))
@@ -170,29 +172,21 @@ async def verify_all(
     return dict(zip(names, await asyncio.gather(*calls), strict=True))
 
 
-async def _call(provider: SearchProvider | ReadProvider, deadline: Deadline, page: str) -> tuple[float, str]:
+async def _call(provider: SearchProvider | ReadProvider, deadline: Deadline) -> tuple[float, str]:
     if provider.capabilities.search:
         results = await cast("SearchProvider", provider).search(_QUERY, limit=1, deadline=deadline)
         cost = float(getattr(results, "cost_usd", 0.0) or 0.0)
         return cost, f"It answered a search with {counted(len(results), 'result')}."
-    content = await cast("ReadProvider", provider).read_url(page, deadline=deadline)
+    content = await cast("ReadProvider", provider).read_url(_PAGE, deadline=deadline)
     if not content.success:
-        raise ProviderUnavailable(provider.name, f"could not read {page}: {content.error or 'no reason given'}")
+        raise ProviderUnavailable(provider.name, f"could not read {_PAGE}: {content.error or 'no reason given'}")
     cost = float(getattr(content, "cost_usd", 0.0) or 0.0)
     return cost, f"It read a page of {len(content.content):,} characters."
 
 
 def _failed_check(name: str, error: GroundwireError, elapsed: float) -> Verification:
     verdict, remedy = _verdict(name, error, load_offers().get(name.partition(":")[0]))
-    fault, why = OUTCOMES[verdict].fault, ""
-    if name.partition(":")[0] == "searxng" and isinstance(error, ProviderUnsupported):
-        fault, remedy, why = "searxng-json-off", f"{JSON_ON}.", "By default SearXNG answers format=json with 403."
-    elif name.partition(":")[0] == "searxng" and isinstance(error, (RateLimited, ProviderBlocked)):
-        fault, remedy = "searxng-limiter", f"{_LET_IN}."
-        why = "Its limiter classifies this machine as a bot: it allows only a few JSON requests per hour."
-        if isinstance(error, ProviderBlocked):
-            why = "Its limiter, or a proxy in front of it, blocks this machine; /config is blocked, too."
-    elif (own := _own_fix(error)) and own not in remedy:
+    if not verdict.startswith("searxng") and (own := _own_fix(error)) and own not in remedy:
         remedy = f"{own.rstrip('.')}. {remedy}"
     what = error.reason if isinstance(error, ProviderError) else str(error)
     return Verification(
@@ -200,8 +194,6 @@ def _failed_check(name: str, error: GroundwireError, elapsed: float) -> Verifica
         verdict=verdict,
         what=(what if _HOST_FIRST.match(what) else what[:1].upper() + what[1:]).rstrip(".") + _status(error) + ".",
         fix=remedy,
-        why=why,
-        fault=fault,
         latency_ms=elapsed,
         error=error,
     )
@@ -223,31 +215,36 @@ def _status(error: GroundwireError) -> str:
 def _verdict(name: str, error: GroundwireError, offer: Offer | None) -> tuple[Verdict, str]:
     """Return what an error says about a provider, and the remedy."""
     page = offer.key_page if offer and offer.key_page else "the service's page"
+    is_searxng = name.partition(":")[0] == "searxng"
     match error:
         case MissingKey() | NotConfigured():
-            return "not_set_up", "Run groundwire setup."
+            return "provider-not-set-up", "Run groundwire setup."
         case ConfigurationError():
-            return "not_set_up", "Change that setting."
+            return "provider-not-set-up", "Change that setting."
+        case ProviderUnsupported() if is_searxng:
+            return "searxng-json-off", f"{JSON_ON}."
+        case RateLimited() | ProviderBlocked() if is_searxng:
+            return "searxng-limiter", f"{_LET_IN}."
         case AuthenticationFailed() | ProviderUnsupported() | RequestRefused() if _PLAN.search(error.reason):
-            return "wrong_plan", f"Choose a plan that includes it on {page}, or omit this provider."
+            return "key-plan", f"Choose a plan that includes it on {page}, or omit this provider."
         case AuthenticationFailed():
-            return "wrong_key", f"Copy the key again from {page}; a new key may take a minute to become active."
+            return "key-wrong", f"Copy the key again from {page}; a new key may take a minute to become active."
         case QuotaExceeded():
             until = f"Wait{_wait(error)} until the quota resets"
-            return "no_quota", f"{until}, add credit on {page}, or use another provider until then."
+            return "quota-used-up", f"{until}, add credit on {page}, or use another provider until then."
         case RateLimited():
-            return "too_fast", f"Try again{_wait(error) or ' in a minute'}; the key is valid."
+            return "rate-limited", f"Try again{_wait(error) or ' in a minute'}; the key is valid."
         case ProviderBlocked() | UnprovenEmpty():
             advice = "use a provider with a key: this one rejects requests from unknown machines."
-            return "blocked", f"Try again later, or {advice}"
+            return "provider-blocked", f"Try again later, or {advice}"
         case ProviderUnreachable() | ProviderTimeout() | DeadlineExceeded() if offer and offer.address_needed:
-            return "unreachable", f"Check that {name} runs, and that providers.{name}.base_url is its address."
+            return "provider-unreachable", f"Check that {name} runs, and that providers.{name}.base_url is its address."
         case ProviderUnreachable() | ProviderTimeout() | DeadlineExceeded():
-            return "unreachable", "Try again later; if no service can be reached, fix the network first."
+            return "provider-unreachable", "Try again later; if no service can be reached, fix the network first."
         case ProviderUnsupported():
-            return "failed", "Change that setting."
+            return "provider-failing", "Change that setting."
         case _:
-            return "failed", "Try again later."
+            return "provider-failing", "Try again later."
 
 
 def _wait(error: ProviderError) -> str:

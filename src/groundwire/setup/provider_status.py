@@ -11,7 +11,6 @@ from typing import Literal, cast
 from groundwire.errors import GroundwireError, MissingKey, NotConfigured
 from groundwire.providers.base import ProviderClass, ReadProvider, SearchProvider, Transports, price_of
 from groundwire.providers.registry import create
-from groundwire.safety.guard import Resolver
 from groundwire.settings import Settings
 from groundwire.settings.schema import key_from_keyring
 from groundwire.setup.apply import Offer, load_offers
@@ -110,7 +109,6 @@ async def opened(
     transports: Transports | None = None,
     *,
     cls: ProviderClass | None = None,
-    resolver: Resolver | None = None,
 ) -> AsyncGenerator[SearchProvider | ReadProvider]:
     """Create a provider for the block, and close it.
 
@@ -119,12 +117,11 @@ async def opened(
         settings: Where its options and keys are.
         transports: Its HTTP clients; by default clients of its own, which connect only when they are used.
         cls: Its class, if it is already known.
-        resolver: Resolves host names for its own clients, instead of the system.
 
     Raises:
         ConfigurationError: as `groundwire.providers.registry.create`.
     """
-    own = HttpClients(settings, resolver, None)
+    own = HttpClients(settings, None, None)
     try:
         provider = create(name, settings, transports or own, cls=cls)
         try:

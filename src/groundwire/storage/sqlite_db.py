@@ -15,7 +15,7 @@ from typing import TypeVar
 from groundwire.settings.user_folders import os_reason
 from groundwire.storage.base import StoreError
 
-__all__ = ["APPLICATION_ID", "VERSION", "StoreFile", "is_busy", "is_damaged", "statements", "transaction"]
+__all__ = ["APPLICATION_ID", "VERSION", "StoreFile", "is_busy", "is_damaged", "is_own", "statements", "transaction"]
 
 APPLICATION_ID = 0x67776972  # "gwir"
 """Identifies a database as Groundwire's (`PRAGMA application_id`)."""
@@ -127,16 +127,8 @@ class StoreFile:
         return db
 
     def _prepare(self, db: sqlite3.Connection) -> None:
-        version, owner = _number(db, "user_version"), _number(db, "application_id")
-        if (version, owner) == (VERSION, APPLICATION_ID):
+        if is_own(db, self.path):
             return
-        if owner == APPLICATION_ID:
-            raise StoreError(
-                f"{self.path} was written by another version of Groundwire (format {version}, this one has {VERSION}). "
-                "Upgrade Groundwire, or name another file."
-            )
-        if db.execute("select 1 from sqlite_master").fetchone():
-            raise StoreError(f"{self.path} is a database of another program; name another file for Groundwire.")
         db.execute("pragma journal_mode = wal")
         with transaction(db, lambda: db.execute("begin immediate")):
             for statement in statements("store.sql"):
@@ -175,6 +167,25 @@ def _make_private(path: Path) -> None:
     """
     with _making, suppress(FileExistsError):
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))
+
+
+def is_own(db: sqlite3.Connection, path: Path) -> bool:
+    """Return whether a database is Groundwire's, in this format; one that is empty is new.
+
+    Raises:
+        StoreError: It is someone else's database, or one of another version of Groundwire.
+    """
+    version, owner = _number(db, "user_version"), _number(db, "application_id")
+    if (version, owner) == (VERSION, APPLICATION_ID):
+        return True
+    if owner == APPLICATION_ID:
+        raise StoreError(
+            f"{path} was written by another version of Groundwire (format {version}, this one has {VERSION}). "
+            "Upgrade Groundwire, or name another file."
+        )
+    if db.execute("select 1 from sqlite_master").fetchone():
+        raise StoreError(f"{path} is a database of another program; name another file for Groundwire.")
+    return False
 
 
 def is_busy(exc: Exception) -> bool:

@@ -17,7 +17,6 @@ from typing import Literal, Protocol
 from groundwire.models import Attempt, Event, Observer
 
 __all__ = [
-    "CALL_LOGGER",
     "CallListener",
     "CallListeners",
     "CallLog",
@@ -195,8 +194,7 @@ def with_listener(observer: Observer | None) -> Observer:
     return tell
 
 
-CALL_LOGGER = "groundwire.calls"
-"""The name of the logger."""
+_calls = logging.getLogger("groundwire.calls")
 
 _OWN = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
 
@@ -207,17 +205,11 @@ class CallLog:
     The facts are attributes of the record: `outcome`, `provider`, `attempts`, `latency_ms`, `cost_usd`, `session_id`,
     and for a search `query_length`, `session_count`, `session_limit`, never the words of the query. No record is made
     when logging is off.
-
-    Args:
-        logger: Another logger.
     """
-
-    def __init__(self, logger: logging.Logger | None = None) -> None:
-        self._logger = logging.getLogger(CALL_LOGGER) if logger is None else logger
 
     def search_done(self, done: SearchDone) -> None:
         """Write the record of a search."""
-        if not self._logger.isEnabledFor(logging.INFO):
+        if not _calls.isEnabledFor(logging.INFO):
             return
         facts: dict[str, object] = {
             "session_id": done.session,
@@ -228,11 +220,11 @@ class CallLog:
             "strategy": done.strategy,
             "provider": done.provider,
         }
-        self._logger.info("Web search executed", extra=facts | _common(done))
+        _calls.info("Web search executed", extra=facts | _common(done))
 
     def page_done(self, done: PageDone) -> None:
         """Write the record of a page."""
-        if not self._logger.isEnabledFor(logging.INFO):
+        if not _calls.isEnabledFor(logging.INFO):
             return
         facts: dict[str, object] = {
             "session_id": done.session,
@@ -240,7 +232,7 @@ class CallLog:
             "reader": done.reader,
             "characters": done.characters,
         }
-        self._logger.info("Page opened", extra=facts | _common(done))
+        _calls.info("Page opened", extra=facts | _common(done))
 
 
 class JsonFormatter(logging.Formatter):

@@ -228,7 +228,6 @@ class Scores:
 
 
 def _time(counts: Counter[str], seconds: float) -> None:
-    counts["timed"] += 1
     counts["ms"] += round(seconds * 1_000)
     counts[f"bucket{bucket_of(seconds)}"] += 1
 

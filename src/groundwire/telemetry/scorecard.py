@@ -15,9 +15,9 @@ from groundwire.telemetry.daily_counters import BOUNDS, KEPT_DAYS, Role, counter
 __all__ = ["CallScore", "ProviderScore", "ScoreCard", "Target", "score_card"]
 
 _AT_ONCE = 32  # parallel reads of the store, each with its own timeout
-_TIMES = ("timed", "ms", *(f"bucket{number}" for number in range(len(BOUNDS) + 1)))
-_CALL = ("ok", "empty", "failed", "refused", "canceled", "cached", "stale", "fallback", "forbidden", *_TIMES)
-_PROVIDER = ("good", "empty", "forbidden", "abandoned", "microusd", "answers", "fallback", *_TIMES)
+_BUCKETS = tuple(f"bucket{number}" for number in range(len(BOUNDS) + 1))
+_CALL = ("ok", "empty", "failed", "refused", "canceled", "cached", "stale", "fallback", "forbidden", "ms", *_BUCKETS)
+_PROVIDER = ("good", "empty", "forbidden", "abandoned", "microusd", "answers", "fallback", "ms", *_BUCKETS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,8 +218,7 @@ def _calls(sums: Counter[str]) -> CallScore:
         stale=sums["stale"],
         fallbacks=sums["fallback"],
         forbidden_shown=sums["forbidden"],
-        mean_ms=_share(sums["ms"], sums["timed"]),
-        p95_ms=_p95(sums),
+        **_times(sums),
     )
 
 
@@ -234,15 +233,15 @@ def _provider(name: str, role: Literal["search", "read"], sums: Counter[str]) ->
         abandoned=sums["abandoned"],
         answers=sums["answers"],
         fallback_answers=sums["fallback"],
-        mean_ms=_share(sums["ms"], sums["timed"]),
-        p95_ms=_p95(sums),
+        **_times(sums),
         cost_usd=sums["microusd"] / 1_000_000,
     )
 
 
-def _p95(sums: Counter[str]) -> float | None:
-    seconds = quantile([sums[f"bucket{number}"] for number in range(len(BOUNDS) + 1)], 0.95)
-    return None if seconds is None else seconds * 1_000
+def _times(sums: Counter[str]) -> dict[str, float | None]:
+    counts = [sums[bucket] for bucket in _BUCKETS]
+    seconds = quantile(counts, 0.95)
+    return {"mean_ms": _share(sums["ms"], sum(counts)), "p95_ms": None if seconds is None else seconds * 1_000}
 
 
 def _share(part: float, total: float) -> float | None:

@@ -10,6 +10,7 @@ from groundwire._version import __version__, install_extra
 from groundwire.errors import ConfigurationError
 from groundwire.models import Attempt
 from groundwire.telemetry.call_events import PageDone, SearchDone
+from groundwire.telemetry.daily_counters import GOOD
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span, TracerProvider
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["Spans"]
 
 _SCHEMA = "https://opentelemetry.io/schemas/1.44.0"
-_FINE = frozenset({"ok", "partial", "empty"})
 
 
 class Spans:
@@ -109,7 +109,7 @@ class Spans:
                     attributes=self._facts(attempt),
                     start_time=begun,
                 )
-                if attempt.outcome not in _FINE:
+                if attempt.outcome not in GOOD:
                     self._fail(child, attempt.outcome)
                 child.end(begun + attempt.latency_ms * 1_000_000)
         span.end(end)

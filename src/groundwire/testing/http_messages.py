@@ -8,7 +8,7 @@ import socket
 import struct
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from http import HTTPStatus
+from http.client import responses
 from typing import TYPE_CHECKING, NoReturn
 from urllib.parse import parse_qsl
 
@@ -114,13 +114,9 @@ class EmulatedResponse:
             headers: Further headers; an underscore in a name stands for a hyphen.
         """
         named = {name.replace("_", "-"): value for name, value in headers.items()}
-        lines = [f"HTTP/1.1 {self.status} {_phrase(self.status)}"]
+        lines = [f"HTTP/1.1 {self.status} {responses.get(self.status, 'Unknown')}"]
         lines += [f"{name}: {value}" for name, value in {**self.all_headers, **named}.items()]
         return "\r\n".join([*lines, "", ""]).encode("latin-1", "replace")
-
-
-def _phrase(status: int) -> str:
-    return HTTPStatus(status).phrase if status in HTTPStatus.__members__.values() else "Unknown"
 
 
 class Wire:

@@ -46,7 +46,6 @@ class EmulatedServer(ABC):
         self.name = name
         self.host: str = host or f"{name}.test"
         self._port: int | None = None
-        self._requested_port = 0
         self._planned: list[_Planned] = []
         self._requests: list[Recorded] = []
         self._robots: list[Recorded] = []
@@ -67,10 +66,6 @@ class EmulatedServer(ABC):
         if self._port is None:
             raise RuntimeError(f"{self.name} has no address yet: start the world first, as in `with World()`.")
         return self._port
-
-    def want(self, port: int) -> None:
-        """Set the port, before the world serves this endpoint; 0 uses any free one."""
-        self._requested_port = port
 
     @property
     def url(self) -> str:
@@ -192,9 +187,14 @@ class EmulatedServer(ABC):
 
 
 class ServerThread:
-    """A thread with its own event loop that serves endpoints until it is stopped."""
+    """A thread with its own event loop that serves endpoints until it is stopped.
 
-    def __init__(self) -> None:
+    Args:
+        port: The port of the first endpoint, and the following ports for the others; 0 uses any free ones.
+    """
+
+    def __init__(self, port: int = 0) -> None:
+        self._next_port = port
         self._ready = threading.Event()
         self._thread: threading.Thread | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -244,6 +244,7 @@ class ServerThread:
 
     async def _listen(self, endpoints: list[EmulatedServer]) -> None:
         for endpoint in endpoints:
-            listener = socket.create_server((_LOOPBACK, endpoint._requested_port), backlog=512)
+            listener = socket.create_server((_LOOPBACK, self._next_port), backlog=512)
+            self._next_port += self._next_port > 0
             endpoint._port = listener.getsockname()[1]
             self._served.append((endpoint, await endpoint._open(listener)))

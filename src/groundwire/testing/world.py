@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import socket
 from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime
@@ -25,7 +24,7 @@ _Service = TypeVar("_Service", bound=EmulatedServer)
 class World:
     """Sites and search services on 127.0.0.1, each on its own port, served by one thread.
 
-    Use it as `with World() as world:` or `async with World() as world:`. Leaving the block breaks every connection.
+    Use it as `with World() as world:`. Leaving the block breaks every connection.
 
     Args:
         named: Whether search results carry names under .test (for `resolver`) instead of addresses.
@@ -49,9 +48,8 @@ class World:
         self._sites = {site.name: site for site in sites(self._calendar)}
         self.library: Library = Library(tuple(self._sites.values()), self._calendar, named=named)
         self._services: dict[str, EmulatedServer] = {}
-        self._thread = ServerThread()
+        self._thread = ServerThread(port)
         self._running = False
-        self._next_port = port
         self.searxng: SearXng = self.add_searxng("searxng")
 
     @property
@@ -108,7 +106,6 @@ class World:
             raise ValueError(f"{service.name} ({service.host}) is here already; choose another name.")
         self._services[service.name] = service
         if self._running:
-            self._place(service)
             self._thread.serve([service])
         return service
 
@@ -139,8 +136,6 @@ class World:
         """
         self._thread.start()
         try:
-            for endpoint in self.endpoints:
-                self._place(endpoint)
             self._thread.serve(self.endpoints)
         except BaseException:
             self.stop()
@@ -152,11 +147,6 @@ class World:
         self._running = False
         self._thread.stop()
 
-    def _place(self, endpoint: EmulatedServer) -> None:
-        endpoint.want(self._next_port)
-        if self._next_port:
-            self._next_port += 1
-
     def __enter__(self) -> Self:
         self.start()
         return self
@@ -165,12 +155,3 @@ class World:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
-
-    async def __aenter__(self) -> Self:
-        await asyncio.to_thread(self.start)
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await asyncio.to_thread(self.stop)

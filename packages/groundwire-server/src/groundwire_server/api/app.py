@@ -323,12 +323,10 @@ def build_app(
         tokens = AccessTokens(web.settings.server.oauth)
     described = [operation for operation in operations(context) if rest_api or operation.is_open]
     paths = [*(operation.path for operation in described), *(mount.path for mount in mounted)]
-    requests = Requests(("/v1/sessions", "/v1/tools", "/openapi.json", "/metrics", *paths))
+    requests = Requests(("/v1/sessions", "/v1/tools", "/openapi.json", "/metrics", *paths), metrics.registry)
     app = Starlette(exception_handlers={HTTPException: _http_failed, Exception: _failed})
     app.router.redirect_slashes = False
-    app.router.routes += _routes(
-        context, mounted, Scrape(metrics, requests, context, peers), described, rest_api=rest_api
-    )
+    app.router.routes += _routes(context, mounted, Scrape(metrics, context, peers), described, rest_api=rest_api)
     if tokens is not None:
         app.router.routes += tokens.routes()
     if pages is not None:

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import mmap
 import platform
-import time
 from collections.abc import Awaitable, Callable, Collection, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Histogram,
+    Metric,
+    ProcessCollector,
+)
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
+from prometheus_client.registry import Collector
 from pydantic import BaseModel
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
@@ -22,7 +28,7 @@ from groundwire import __version__
 from groundwire.errors import GroundwireError
 from groundwire.storage.fallback_store import ResilientStore
 from groundwire.telemetry import CONTENT_TYPE, Metrics
-from groundwire.telemetry.metrics import CounterFamily, HistogramFamily, sample
+from groundwire.telemetry.daily_counters import BOUNDS
 from groundwire.web import Web
 from groundwire_server.api.peers import Peers
 from groundwire_server.auth import Tenant, tenant_of
@@ -202,35 +208,28 @@ class Requests:
 
     Args:
         paths: The first parts of the paths that are counted apart.
+        registry: Where the counts are scraped.
     """
 
-    def __init__(self, paths: Collection[str]) -> None:
+    def __init__(self, paths: Collection[str], registry: CollectorRegistry) -> None:
         self._paths = frozenset(paths)
-        self._counts = CounterFamily(
-            "groundwire_http_requests_total",
-            "Requests to the gateway; 499 means that the client disconnected.",
-            ("path", "method", "status"),
-        )
-        self._seconds = HistogramFamily(
+        text = "Requests to the gateway; 499 means that the client disconnected."
+        self._counts = Counter("groundwire_http_requests", text, ("path", "method", "status"), registry=registry)
+        name, text = (
             "groundwire_http_request_seconds",
-            "Duration of a request, in seconds, by path and class of status.",
-            ("path", "status"),
+            "Duration of a request in seconds, by path and status class.",
         )
-        self._errors = CounterFamily("groundwire_http_errors_total", "Error responses, by code.", ("code",))
+        self._seconds = Histogram(name, text, ("path", "status"), registry=registry, buckets=BOUNDS)
+        self._errors = Counter("groundwire_http_errors", "Error responses, by code.", ("code",), registry=registry)
 
     def count(self, facts: AccessRecord) -> None:
         """Count a request that has ended."""
         path = self._path(unquote(facts.path))
         method = facts.method if facts.method in _METHODS else _OTHER
-        self._counts.add((path, method, str(facts.status)))
-        self._seconds.observe((path, f"{facts.status // 100}xx"), facts.latency_ms / 1_000)
+        self._counts.labels(path, method, str(facts.status)).inc()
+        self._seconds.labels(path, f"{facts.status // 100}xx").observe(facts.latency_ms / 1_000)
         if facts.code:
-            self._errors.add((facts.code,))
-
-    def lines(self) -> Iterator[str]:
-        """Yield the counts in the text format that Prometheus reads."""
-        for family in (self._counts, self._seconds, self._errors):
-            yield from family.lines()
+            self._errors.labels(facts.code).inc()
 
     def _path(self, path: str) -> str:
         while path not in self._paths and path != "/":
@@ -238,76 +237,65 @@ class Requests:
         return path if path in self._paths else _OTHER
 
 
-class Scrape:
-    """Endpoint with all metrics for Prometheus.
+class Scrape(Collector):
+    """Endpoint with all metrics for Prometheus, and the state of this process among them.
 
     Args:
         metrics: What the calls were like.
-        requests: The requests.
         context: The server's parts.
         peers: The other worker processes.
     """
 
-    def __init__(self, metrics: Metrics, requests: Requests, context: AppContext, peers: Peers | None = None) -> None:
+    def __init__(self, metrics: Metrics, context: AppContext, peers: Peers | None = None) -> None:
         self._metrics = metrics
-        self._requests = requests
         self._traffic = context.traffic
         self._web = context.web
-        self._start = time.time()
         self._peers = peers
         if peers is not None:
-            peers.render = self._render
+            peers.render = metrics.render
+        metrics.registry.register(self)
+        ProcessCollector(registry=metrics.registry)
 
     async def show(self, _request: Request) -> Response:
         """Answer a request."""
-        text = self._render() if self._peers is None else await self._peers.metrics()
+        text = self._metrics.render() if self._peers is None else await self._peers.metrics()
         return Response(text, headers={"Content-Type": CONTENT_TYPE})
 
-    def _render(self) -> str:
-        running = sample("groundwire_http_running", "Calls in progress in this process.", self._traffic.running)
-        own = [*self._requests.lines(), *running, *_admitted(self._traffic.admission)]
-        own += [*_parts(self._web), *_process(self._start)]
-        return self._metrics.render() + "\n".join(own) + "\n"
+    def collect(self) -> Iterator[Metric]:
+        """Yield what is measured at the moment of a scrape."""
+        build = GaugeMetricFamily("groundwire_build_info", "The version of the gateway.", labels=("version", "python"))
+        build.add_metric((__version__, platform.python_version()), 1)
+        yield build
+        text = "Calls in progress in this process."
+        yield GaugeMetricFamily("groundwire_http_running", text, self._traffic.running)
+        yield from _admitted(self._traffic.admission)
+        yield from _parts(self._web)
 
 
-def _admitted(admission: Admission | None) -> Iterator[str]:
+def _admitted(admission: Admission | None) -> Iterator[Metric]:
     if admission is None:
         return
-    name = "groundwire_http_admission"
-    yield from sample(f"{name}_limit", "Maximum requests in progress; it adapts to the load.", int(admission.limit))
-    yield from sample(f"{name}_running", "Requests in progress.", admission.running)
-    yield from sample(f"{name}_queued", "Requests waiting for admission.", admission.queued)
-    yield from sample("groundwire_loop_lag_seconds", "The latest delay of the event loop's timers.", admission.lag)
+    name, text = "groundwire_http_admission", "Maximum requests in progress; it adapts to the load."
+    yield GaugeMetricFamily(f"{name}_limit", text, int(admission.limit))
+    yield GaugeMetricFamily(f"{name}_running", "Requests in progress.", admission.running)
+    yield GaugeMetricFamily(f"{name}_queued", "Requests waiting for admission.", admission.queued)
+    text = "The latest delay of the event loop's timers."
+    yield GaugeMetricFamily("groundwire_loop_lag_seconds", text, admission.lag)
     text = "Requests refused because too many were waiting."
-    yield from sample(f"{name}_refused_total", text, admission.refused, kind="counter")
+    yield CounterMetricFamily(f"{name}_refused", text, admission.refused)
 
 
-def _parts(web: Web) -> Iterator[str]:
+def _parts(web: Web) -> Iterator[Metric]:
     """Yield the state of what a `Web` works with."""
     degraded = isinstance(web.store, ResilientStore) and web.store.degraded
-    yield from sample("groundwire_store_up", "1, or 0 while the store does not respond.", int(not degraded))
+    yield GaugeMetricFamily("groundwire_store_up", "1, or 0 while the store does not respond.", int(not degraded))
     if web.archive is not None:
         text = "1, or 0 while the archive stores nothing."
-        yield from sample("groundwire_archive_up", text, int(not web.archive.problem))
-        name, text = "groundwire_archive_dropped_total", "Pages and responses that the archive did not store."
-        yield from sample(name, text, web.archive.dropped, kind="counter")
+        yield GaugeMetricFamily("groundwire_archive_up", text, int(not web.archive.problem))
+        text = "Pages and responses that the archive did not store."
+        yield CounterMetricFamily("groundwire_archive_dropped", text, web.archive.dropped)
     for name, workers in (("page", web.workers), ("verification", web.verification_workers)):
         text = f"Processes in use for the work of kind {name}."
-        yield from sample(f"groundwire_{name}_workers_running", text, workers.queue.running)
+        yield GaugeMetricFamily(f"groundwire_{name}_workers_running", text, workers.queue.running)
         text = f"Jobs of kind {name} that wait for a process."
-        yield from sample(f"groundwire_{name}_workers_queued", text, workers.queue.waiting)
-
-
-def _process(start: float) -> Iterator[str]:
-    """Yield the figures of this process under the names of Prometheus's own clients."""
-    labels = (("version", __version__), ("python", platform.python_version()))
-    yield from sample("groundwire_build_info", "The version of the gateway.", 1, labels=labels)
-    text = "Processor time used, in seconds."
-    yield from sample("process_cpu_seconds_total", text, time.process_time(), kind="counter")
-    yield from sample("process_start_time_seconds", "When the process started, in seconds since 1970.", start)
-    with suppress(OSError, ValueError, IndexError):  # not Linux
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-        files = sum(1 for _ in Path("/proc/self/fd").iterdir())
-        size = pages * mmap.PAGESIZE
-        yield from sample("process_resident_memory_bytes", "Memory in use, in bytes.", size)
-        yield from sample("process_open_fds", "Open file descriptors.", files)
+        yield GaugeMetricFamily(f"groundwire_{name}_workers_queued", text, workers.queue.waiting)

@@ -430,8 +430,8 @@ async def test_health_and_metrics(gateway: Any, world: World) -> None:
     await post(client, "/v1/search", QUERY)
     async with client.get("/metrics") as response:
         text = await response.text()
-    assert 'groundwire_searches_total{outcome="ok",provider="searxng"} 1' in text
-    assert 'groundwire_http_requests_total{path="/v1/search",method="POST",status="200"} 1' in text
+    assert 'groundwire_searches_total{outcome="ok",provider="searxng"} 1.0' in text
+    assert 'groundwire_http_requests_total{method="POST",path="/v1/search",status="200"} 1.0' in text
     # The provider of the other one has never answered, so that nothing speaks against it; no search waits for so long.
     other = await (await gateway(search={"timeout": 50})).client()
     world.searxng.fail(InjectedFault.status(429, headers={"Retry-After": "60"}), times=1)
@@ -454,18 +454,18 @@ async def test_an_operator_sees_latency_refusals_admission_and_process(gateway: 
     async with client.get("/metrics") as response:
         lines = (await response.text()).splitlines()
     for line in (
-        'groundwire_http_request_seconds_bucket{path="/v1/search",status="2xx",le="+Inf"} 1',
-        'groundwire_http_request_seconds_count{path="/v1/search",status="4xx"} 1',
-        'groundwire_http_errors_total{code="invalid_request"} 1',
-        'groundwire_http_errors_total{code="bad_path"} 1',
-        "groundwire_http_admission_limit 45",
-        "groundwire_http_admission_running 1",  # this one
-        "groundwire_http_admission_queued 0",
-        "groundwire_http_admission_refused_total 0",
-        "groundwire_store_up 1",
-        "groundwire_archive_up 1",
-        "groundwire_page_workers_running 0",
-        "groundwire_verification_workers_queued 0",
+        'groundwire_http_request_seconds_bucket{le="+Inf",path="/v1/search",status="2xx"} 1.0',
+        'groundwire_http_request_seconds_count{path="/v1/search",status="4xx"} 1.0',
+        'groundwire_http_errors_total{code="invalid_request"} 1.0',
+        'groundwire_http_errors_total{code="bad_path"} 1.0',
+        "groundwire_http_admission_limit 45.0",
+        "groundwire_http_admission_running 1.0",  # this one
+        "groundwire_http_admission_queued 0.0",
+        "groundwire_http_admission_refused_total 0.0",
+        "groundwire_store_up 1.0",
+        "groundwire_archive_up 1.0",
+        "groundwire_page_workers_running 0.0",
+        "groundwire_verification_workers_queued 0.0",
     ):
         assert line in lines
     figures = dict(line.rsplit(" ", 1) for line in lines if not line.startswith("#"))
@@ -481,7 +481,7 @@ async def test_a_gateway_whose_store_is_gone_is_not_ready(gateway: Any) -> None:
     assert await get(client, "/readyz") == (503, {"status": "no_store"})
     assert (await post(client, "/v1/search", QUERY))[0] == 200
     async with client.get("/metrics") as response:
-        assert "groundwire_store_up 0" in (await response.text()).splitlines()
+        assert "groundwire_store_up 0.0" in (await response.text()).splitlines()
 
 
 async def test_a_gateway_is_ready_once_it_has_started(settings: Callable[..., Settings], tmp_path: Path) -> None:

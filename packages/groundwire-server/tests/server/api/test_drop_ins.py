@@ -30,7 +30,6 @@ def _secret(text: str) -> Any:
     return SecretStr(text)
 
 
-@pytest.mark.timeout(600)  # it waits between its requests
 @pytest.mark.req("B18")
 @pytest.mark.parametrize("provider", ["searxng", "perplexity"])
 async def test_our_own_provider_finds_the_same(
@@ -47,9 +46,9 @@ async def test_our_own_provider_finds_the_same(
         host = expected.results[0].url.split("/")[2].split(":")[0]
         only = await there.search(WORDS, allowed_domains=[host], time_range="y", language="en", region="us")
         assert only.results
-        world.searxng.fail(InjectedFault.status(500), times=None)
+        world.searxng.fail(InjectedFault.status(404), times=None)  # an outage would be waited for, here and there
         with pytest.raises(AllProvidersFailed) as failed:
-            await there.search("something else")
+            await there.search("something else", timeout=5)
         assert failed.value.attempts[0].outcome == "unavailable"
 
 

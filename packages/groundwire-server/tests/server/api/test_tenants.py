@@ -61,7 +61,7 @@ async def test_without_a_key_nothing_is_answered(gateway: Any, world: World) -> 
     assert not model.requests
     async with operator.get("/metrics") as response:
         text = await response.text()
-    assert 'groundwire_http_requests_total{path="/v1/search",method="POST",status="401"} 2' in text
+    assert 'groundwire_http_requests_total{method="POST",path="/v1/search",status="401"} 2.0' in text
 
 
 async def test_another_tenants_session_is_not_there(gateway: Any) -> None:

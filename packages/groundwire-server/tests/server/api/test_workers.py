@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import prometheus_client as prometheus
 import pytest
 from prometheus_client.parser import text_string_to_metric_families as families_of
 from starlette.responses import Response
@@ -24,7 +25,6 @@ from starlette.types import Message, Receive, Scope, Send
 
 from components.held import Held
 from groundwire.fair_queue import CURRENT_TENANT
-from groundwire.telemetry.metrics import CounterFamily, HistogramFamily, sample
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import Recorded
 from groundwire_server.api.context import Traffic
@@ -358,14 +358,13 @@ async def test_a_port_in_use_is_told_once(world: World, tmp_path: Path, warm_pyt
 def test_counters_of_ended_workers_stay_and_gauges_do_not(tmp_path: Path) -> None:
     texts = []
     for number in (1, 2, 4):
-        counts, seconds = CounterFamily("a_total", "Texts.", ("path",)), HistogramFamily("b_seconds", "Texts.", ())
-        counts.add(("/a b",), number)
-        seconds.observe((), number / 8)
-        gauge = sample("c", "Texts.", number)
-        same = sample("groundwire_build_info", "Texts.", 1)
-        up = sample("groundwire_store_up", "Texts.", number - 1)
-        lag = sample("groundwire_loop_lag_seconds", "Texts.", number)
-        texts.append("\n".join([*counts.lines(), *seconds.lines(), *gauge, *same, *up, *lag]) + "\n")
+        registry = prometheus.CollectorRegistry()
+        prometheus.Counter("a", "Texts.", ("path",), registry=registry).labels("/a b").inc(number)
+        prometheus.Histogram("b_seconds", "Texts.", registry=registry).observe(number / 8)
+        gauges = {"c": number, "groundwire_build_info": 1, "groundwire_store_up": number - 1}
+        for name, value in {**gauges, "groundwire_loop_lag_seconds": number}.items():
+            prometheus.Gauge(name, "Texts.", registry=registry).set(value)
+        texts.append(prometheus.generate_latest(registry).decode())
     total = summed(texts[:2], texts[2:])
     values = {(one.name, *one.labels.values()): one.value for family in families_of(total) for one in family.samples}
     assert values["a_total", "/a b"] == 7
