@@ -1,4 +1,4 @@
-"""The report as text and data, links to the sentence, and the code of the guide."""
+"""The report as text, HTML and data, links to the sentence, and the code of the guide."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from pathlib import Path
 from typing import Any, get_args
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from lxml import html as parser
 
 from groundwire.citations import CHANNELS, ChannelName, render_answer
-from groundwire.citations.verify import CitedPage, report_json, report_text, verify_answer
+from groundwire.citations.verify import CitedPage, report_html, report_json, report_text, verify_answer
 from groundwire.citations.verify.report import Verdict
 from groundwire.models import Source
 from world import World
@@ -39,6 +42,24 @@ class TestReport:
         assert "number: the answer says “342 metres”, [1] says “324 metres”" in text
         assert "✓ supported by [1]: It has three floors [1]." in text
         assert "1 supported, 1 contradicted, 1 source unknown, 1 nothing to check." in text
+
+    @pytest.mark.req("B9")
+    def test_as_html(self) -> None:
+        page = report_html(verify_answer(ANSWER, [PAGE]), ANSWER, title="<Tower>")
+        tree = parser.document_fromstring(page)
+        assert not tree.xpath("//script | //link | //img | //@onclick")
+        assert tree.xpath("string(//div[@class='answer'])") == ANSWER
+        assert tree.xpath("//mark/@class") == ["contradicted", "supported", "unknown_source"]
+        assert [cell.text_content() for cell in tree.xpath("//tbody//td")] == ["342 metres", "324 metres"]
+        assert {link[1:] for link in tree.xpath("//mark/a/@href")} == set(tree.xpath("//li/@id"))
+        assert tree.xpath("string(/html/@lang)") == "en"
+        assert tree.xpath("string(//title)") == "<Tower>"
+        assert "prefers-color-scheme:dark" in page
+
+    @given(answer=st.text(alphabet=st.characters(exclude_categories=["Cs", "Cc"])))
+    def test_html_shows_any_answer_as_it_is(self, answer: str) -> None:
+        page = report_html(verify_answer(f"<a>{answer} [1]", [PAGE]), f"<a>{answer} [1]")
+        assert parser.document_fromstring(page).xpath("string(//div[@class='answer'])") == f"<a>{answer} [1]"
 
     def test_as_data(self) -> None:
         data = json.loads(json.dumps(report_json(verify_answer(ANSWER, [PAGE]))))
@@ -85,7 +106,7 @@ def test_the_reason_is_one_sentence(sentence: str, reason: str) -> None:
 @pytest.mark.req("B9")
 def test_no_word_accuses_a_sentence_that_is_not_found() -> None:
     report = verify_answer("Tourists from Spain like the bridge [1].", [CitedPage(number=1, url="", content=BRIDGE)])
-    shown = report_text(report) + json.dumps(report_json(report))
+    shown = report_text(report) + report_html(report, "") + json.dumps(report_json(report))
     assert "not found" in shown
     assert not re.search("altered|wrong|false claim|invented", shown.replace("color-scheme", ""))
     assert "nearest in [1]: " in report_text(report)
@@ -153,6 +174,7 @@ async def test_the_python_of_the_guide_runs(world: World, monkeypatch: pytest.Mo
     await eval(compile(BLOCK, "citations.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)
     assert [finding.verdict for finding in names["report"].findings] == ["supported", "not_found"]
     assert "](http" in names["shown"]
+    assert "not found" in names["html"]
     await asyncio.to_thread(exec, compile(ASKING, "citations.md", "exec"), names)
     assert names["answer"].report.supported
     await eval(compile(STREAMING, "citations.md", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT), names)

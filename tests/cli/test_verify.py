@@ -29,10 +29,11 @@ def files(tmp_path: Path) -> Path:
 @pytest.mark.req("B9")
 def test_it_says_with_its_code_whether_all_is_supported(terminal: Terminal, files: Path) -> None:
     good = terminal.here("verify", files / "good.md", "--sources", files / "sources.json")
-    bad = terminal.here("verify", files / "bad.md", "--sources", files / "sources.json")
+    bad = terminal.here("verify", files / "bad.md", "--sources", files / "sources.json", "--html", files / "out.html")
     assert (good.exit_code, bad.exit_code) == (0, 1)
     assert "supported by [1]" in good.output
     assert "the answer says “342 metres”, [1] says “324 metres”" in bad.output
+    assert "342 metres" in (files / "out.html").read_text()
 
 
 def test_pages_are_files_in_the_order_of_their_numbers(terminal: Terminal, files: Path) -> None:

@@ -162,6 +162,9 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "citations.verify.report.pages_from_json": Growing(
         refusing(plain("citations.verify.report", "pages_from_json")), DATA
     ),
+    "citations.verify.report_rendering.report_html": Growing(
+        lambda text: module("citations.verify").report_html(report(text), text), ALL, heavy=True
+    ),
     "citations.verify.verifier.verify_answer": Growing(
         lambda text: (
             report(text),

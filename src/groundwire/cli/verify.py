@@ -6,6 +6,7 @@ import itertools
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
@@ -49,6 +50,13 @@ _MAX_BYTES = 10_000_000  # bytes of a file
     help="What judges the sentences that words do not settle. By default answer.judge.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON and nothing else.")
+@click.option(
+    "--html",
+    "page",
+    type=click.Path(dir_okay=False, writable=True, path_type=Path),
+    metavar="FILE",
+    help="Also write the report as an HTML page.",
+)
 def verify(
     answer: BinaryIO,
     pages: Sequence[BinaryIO],
@@ -56,15 +64,18 @@ def verify(
     sources: BinaryIO | None,
     judge: str | None,
     as_json: bool,
+    page: Path | None,
 ) -> None:
     """Check the answer in the file ANSWER (- is standard input) against the pages that it cites.
 
     PAGES are files in Markdown or plain text: the first is [1], the second [2].
     """
-    from groundwire.citations.verify.report_rendering import report_json, report_text
+    from groundwire.citations.verify.report_rendering import report_html, report_json, report_text
 
     text = _read_text(answer, "ANSWER")
     report = _report(text, _pages(pages, session, sources), {"session.id": session, "answer.judge": judge})
+    if page is not None:
+        page.write_text(report_html(report, text), encoding="utf-8")
     if as_json:
         write_json(report_json(report))
     else:

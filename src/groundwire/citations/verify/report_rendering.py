@@ -1,7 +1,8 @@
-"""A verification report as text, and as JSON data."""
+"""A verification report as text, as HTML, and as JSON data."""
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from types import MappingProxyType
@@ -10,21 +11,24 @@ from typing import Any, Final
 from groundwire.citations.dialects import one_line
 from groundwire.citations.verify.report import Finding, Report, Verdict
 
-__all__ = ["reason_of", "report_json", "report_text"]
+__all__ = ["reason_of", "report_html", "report_json", "report_text"]
 
-_LABELS: Final[Mapping[Verdict, tuple[str, str]]] = MappingProxyType(
+_LABELS: Final[Mapping[Verdict, tuple[str, str, str, str]]] = MappingProxyType(
     {
-        "supported": ("✓", "supported"),
-        "contradicted": ("≠", "contradicted"),
-        "not_found": ("?", "not found"),
-        "not_opened": ("?", "page not opened"),
-        "unknown_source": ("✗", "source unknown"),
-        "not_comparable": ("?", "not comparable"),
-        "uncited": ("!", "no source given"),
-        "no_claim": ("·", "nothing to check"),
+        "supported": ("✓", "supported", "#d8f3dc", "#163d22"),
+        "contradicted": ("≠", "contradicted", "#ffd9d6", "#541b17"),
+        "not_found": ("?", "not found", "#ffe8b8", "#4a3400"),
+        "not_opened": ("?", "page not opened", "#e3e6ff", "#272c5c"),
+        "unknown_source": ("✗", "source unknown", "#ffd9d6", "#541b17"),
+        "not_comparable": ("?", "not comparable", "#e3e6ff", "#272c5c"),
+        "uncited": ("!", "no source given", "#ececec", "#333333"),
+        "no_claim": ("·", "nothing to check", "transparent", "transparent"),
     }
 )
-"""A symbol and words for each verdict, as nothing is conveyed by color alone."""
+"""A symbol and words for each verdict, as nothing is conveyed by color alone, and its background, light and dark.
+
+Each background has a contrast of at least 7:1 to the text.
+"""
 
 
 def reason_of(finding: Finding) -> str:
@@ -76,13 +80,92 @@ def report_text(report: Report) -> str:
     """Return a report as text: a line per sentence with its differences, and a summary at the end."""
     lines = []
     for finding in report.findings:
-        sign, label = _LABELS[finding.verdict]
+        sign, label, *_ = _LABELS[finding.verdict]
         of = f" by [{finding.source}]" if finding.source is not None and finding.verdict == "supported" else ""
         if of and not finding.exact and finding.probability is not None:
             of += f" ({finding.probability:.0%})"
         lines.append(f"{sign} {label}{of}: {one_line(finding.text)}")
         lines += [f"    {line}" for line in _details(finding)]
     return "\n".join([*lines, *([""] if lines else []), *_summary(report)])
+
+
+def report_html(report: Report, answer: str, *, title: str = "Checked answer") -> str:
+    """Return a report as a self-contained HTML page, without scripts and external resources.
+
+    Args:
+        report: The report.
+        answer: The verified answer, shown as written, each sentence on the color of its verdict.
+        title: The title of the page.
+    """
+    name = html.escape(title)
+    items = "".join(map(_item, _numbered_findings(report)))
+    rules = "".join(f".{verdict}{{background:{light}}}" for verdict, (*_, light, _) in _LABELS.items())
+    dark = "".join(f".{verdict}{{background:{dark}}}" for verdict, (*_, dark) in _LABELS.items())
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
+        f"<title>{name}</title>\n<style>{_STYLE}{rules}@media (prefers-color-scheme:dark){{{dark}}}</style>\n</head>\n"
+        f"<body>\n<main>\n<h1>{name}</h1>\n"
+        + "".join(f"<p>{html.escape(line)}</p>\n" for line in _summary(report))
+        + f'<h2>The answer</h2>\n<div class="answer">{"".join(_marked(report, answer))}</div>\n'
+        + f"<h2>Sentence by sentence</h2>\n<ol>\n{items}</ol>\n</main>\n</body>\n</html>\n"
+    )
+
+
+_STYLE: Final = (
+    ":root{color-scheme:light dark}"
+    "body{font:1rem/1.6 system-ui,sans-serif;margin:0;color:#1a1a1a;background:#fff}"
+    "main{max-width:48rem;margin:auto;padding:1.5rem}"
+    ".answer{white-space:pre-wrap;overflow-wrap:anywhere}"
+    "a,mark{color:inherit}mark{border-radius:.2em;padding:.05em .1em}mark a{text-decoration:none}"
+    "li{margin:0 0 1rem;overflow-wrap:anywhere}"
+    "blockquote{margin:.3rem 0;padding-left:.8rem;border-left:.2rem solid #999}"
+    "table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.2rem .6rem;"
+    "border:1px solid #999;font-weight:inherit}"
+    ":target{outline:.15rem solid currentColor}"
+    "@media (prefers-color-scheme:dark){body{color:#f0f0f0;background:#161616}}"
+)
+
+
+def _numbered_findings(report: Report) -> list[tuple[int, Finding]]:
+    """Return the findings to show, with their numbers."""
+    return [row for row in enumerate(report.findings, start=1) if row[1].verdict != "no_claim"]
+
+
+def _marked(report: Report, answer: str) -> Iterator[str]:
+    """Yield the answer, each judged sentence as a link to its finding."""
+    place = 0
+    for number, finding in _numbered_findings(report):
+        yield html.escape(answer[place : finding.start])
+        label = html.escape(_LABELS[finding.verdict][1])
+        sentence = html.escape(answer[finding.start : finding.end])
+        yield f'<mark class="{finding.verdict}" title="{label}"><a href="#s{number}">{sentence}</a></mark>'
+        place = finding.end
+    yield html.escape(answer[place:])
+
+
+def _item(numbered: tuple[int, Finding]) -> str:
+    number, finding = numbered
+    sign, label, *_ = _LABELS[finding.verdict]
+    parts = [f'<li id="s{number}"><strong class="{finding.verdict}">{sign} {label}</strong>']
+    if finding.source is not None:
+        parts.append(f" (source {finding.source})")
+    parts.append(f"<blockquote>{html.escape(one_line(finding.text))}</blockquote>")
+    if finding.disagreements:
+        parts.append('<table><thead><tr><th scope="col">What</th><th scope="col">The answer says</th>')
+        parts.append('<th scope="col">The page says</th></tr></thead><tbody>')
+        parts += [
+            f'<tr><th scope="row">{html.escape(difference.kind)}</th>'
+            f"<td>{html.escape(one_line(difference.claimed))}</td>"
+            f"<td>{html.escape(one_line(difference.stated)) or 'nothing like it'}</td></tr>"
+            for difference in finding.disagreements
+        ]
+        parts.append("</tbody></table>")
+    if finding.passage and finding.verdict in {"supported", "contradicted", "not_found"}:
+        parts.append(f"<p>The page:</p><blockquote>{html.escape(one_line(finding.passage))}</blockquote>")
+    parts += [f"<p>{html.escape(note)}</p>" for note in finding.notes]
+    return "".join(parts) + "</li>\n"
 
 
 def _details(finding: Finding) -> Iterator[str]:
