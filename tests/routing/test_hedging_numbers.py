@@ -64,7 +64,7 @@ class Runs:
 
     def pace(self, provider: str, interval: float) -> None:
         """Give a provider one slot in so many seconds."""
-        self.limiter.merge(provider, HealthRecord(interval=interval, burst=1), {"rate_until": 0.0, "rest": 0.0})
+        self.limiter.merge(provider, HealthRecord(interval=interval, burst=1))
 
     def pace_free(self) -> None:
         """Give the free providers a rate limit, so that none is called a second time."""
