@@ -29,9 +29,11 @@ __all__ = [
     "Store",
     "StoreError",
     "arrival_of",
+    "assign_numbers",
     "decode_key",
     "encode_key",
     "ended",
+    "next_count",
     "next_slot",
     "note_digest",
     "note_key",
@@ -329,3 +331,31 @@ def next_slot(
     if max_wait is not None and wait > max_wait:
         return Pace(granted=False, wait=wait, backlog=arrival - now), arrival
     return Pace(granted=True, wait=wait, backlog=arrival + interval - now), arrival + interval
+
+
+def next_count(total: float, request: Add) -> Count:
+    """Return what a counter is after an addition, which its limit may refuse."""
+    _, amount, limit, _ = request
+    if limit is not None and amount > 0 and total + amount > limit:
+        return Count(granted=False, total=total)
+    return Count(granted=True, total=max(0.0, total + amount))
+
+
+def assign_numbers(
+    groups: Sequence[Sequence[bytes]], numbers: dict[bytes, int], last: int
+) -> tuple[tuple[int, ...], int]:
+    """Return the number of each group of names, and the last number; all its names have it from now on.
+
+    Args:
+        groups: See `AssignNumbers`.
+        numbers: The numbers of the names that have one; it gets the new ones.
+        last: The last number before.
+    """
+    assigned = []
+    for names in groups:
+        number = next((numbers[name] for name in names if name in numbers), last + 1)
+        for name in names:
+            numbers.setdefault(name, number)
+        last = max(last, number)
+        assigned.append(number)
+    return tuple(assigned), last

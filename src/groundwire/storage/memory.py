@@ -25,7 +25,9 @@ from groundwire.storage.base import (
     Set,
     Store,
     StoreError,
+    assign_numbers,
     ended,
+    next_count,
     next_slot,
     note_key,
 )
@@ -129,22 +131,18 @@ class MemoryStore(Store):
         return None
 
     def _count(self, request: Add, now: float) -> Count:
-        key, amount, limit, ttl = request
-        before = self._counters.get(key, now)
-        total = 0.0 if before is None else before
-        if limit is not None and amount > 0 and total + amount > limit:
-            return Count(granted=False, total=total)
-        after = max(0.0, total + amount)
-        if before is not None:
-            self._counters.replace(key, after)
-        elif amount > 0:
-            self._counters.put(key, after, now, math.inf if ttl is None else now + ttl)
-        return Count(granted=True, total=after)
+        before = self._counters.get(request.key, now)
+        count = next_count(before or 0.0, request)
+        if count.granted and before is not None:
+            self._counters.replace(request.key, count.total)
+        elif count.granted and request.amount > 0:
+            self._counters.put(request.key, count.total, now, math.inf if request.ttl is None else now + request.ttl)
+        return count
 
     def _number(self, request: AssignNumbers, now: float) -> Numbers:
         state = self._registers.get(request.key, now) or _RegisterState()
-        state.last = max(state.last, request.floor)
-        numbers = state.number(request.groups)
+        last = max(state.last, request.floor)
+        numbers, state.last = assign_numbers(request.groups, state.numbers, last)
         note = hash(request.note).to_bytes(8, "big", signed=True)  # which no other process compares
         new = state.notes.pop(note, True)
         state.notes[note] = False
@@ -181,22 +179,6 @@ class _RegisterState:
         self.last = 0
         self.numbers: dict[bytes, int] = {}
         self.notes: dict[bytes, bool] = {}  # an ordered set
-
-    def number(self, groups: Sequence[Sequence[bytes]]) -> tuple[int, ...]:
-        """Return the number of each group; all its names have it from now on."""
-        numbers, last, assigned = self.numbers, self.last, []
-        for names in groups:
-            if len(names) == 1:
-                number = numbers.setdefault(names[0], last + 1)
-            else:
-                number = next((numbers[name] for name in names if name in numbers), last + 1)
-                for name in names:
-                    numbers.setdefault(name, number)
-            if number > last:
-                last = number
-            assigned.append(number)
-        self.last = last
-        return tuple(assigned)
 
 
 class _Expiring(Generic[_V]):

@@ -19,9 +19,11 @@ from groundwire.storage.base import (
     Pace,
     Register,
     Release,
+    assign_numbers,
     decode_key,
     encode_key,
     ended,
+    next_count,
     next_slot,
     note_digest,
     note_key,
@@ -94,31 +96,16 @@ def forget(db: _Db, key: _Blob) -> None:
     db.execute("delete from entries where key = ?", (key,))
 
 
-def count(db: _Db, key: _Blob, amount: float, limit: float | None, ttl: float | None, now: float) -> Count:
-    """Add to a counter if the limit allows it, in one statement."""
-    if amount > 0:
-        row = db.execute(
-            "insert into counters (key, total, until) select :key, :amount, :now + :ttl "
-            "where :limit is null or :amount <= :limit "
-            "on conflict (key) do update set "
-            "total = case when until <= :now then 0 else total end + :amount, "
-            "until = case when until <= :now then excluded.until else until end "
-            "where :limit is null or case when until <= :now then 0 else total end + :amount <= :limit "
-            "returning total",
-            {"key": key, "amount": float(amount), "limit": limit, "ttl": ttl, "now": now},
-        ).fetchone()
-    else:
-        row = db.execute(
-            "update counters set total = max(0.0, total + ?) where key = ? and (until is null or until > ?) "
-            "returning total",
-            (amount, key, now),
-        ).fetchone() or (0.0,)
-    if row is not None:
-        return Count(granted=True, total=row[0])
-    row = db.execute(
-        "select total from counters where key = ? and (until is null or until > ?)", (key, now)
-    ).fetchone() or (0.0,)
-    return Count(granted=False, total=row[0])
+def count(db: _Db, key: _Blob, request: Add, now: float) -> Count:
+    """Add to a counter if the limit allows it."""
+    row = db.execute("select total from counters where key = ? and (until is null or until > ?)", (key, now)).fetchone()
+    counted = next_count(row[0] if row else 0.0, request)
+    if counted.granted and row and request.amount:
+        db.execute("update counters set total = ? where key = ?", (counted.total, key))
+    elif counted.granted and request.amount > 0:
+        until = None if request.ttl is None else now + request.ttl
+        db.execute("insert or replace into counters (key, total, until) values (?, ?, ?)", (key, counted.total, until))
+    return counted
 
 
 def pace(db: _Db, key: _Blob, interval: float, burst: int, max_wait: float | None, now: float) -> Pace:
@@ -156,19 +143,12 @@ def number(db: _Db, request: AssignNumbers, max_bytes: int, now: float) -> Numbe
     if row is not None and row[1] <= now:
         _drop_register(db, key)
         row = None
-    last = max(row[0] if row else 0, request.floor)
-    names = list(dict.fromkeys(name for group in request.groups for name in group))
-    numbers_by_name: dict[bytes, int] = {}
-    for name in names:
-        numbers_by_name |= db.execute("select name, number from names where key = ? and name = ?", (key, name))
-    numbers, added = [], []
-    for group in request.groups:
-        assigned = next((numbers_by_name[name] for name in group if name in numbers_by_name), None)
-        if assigned is None:
-            assigned = last = last + 1
-        added += [(key, name, assigned) for name in group if name not in numbers_by_name]
-        numbers_by_name |= {name: numbers_by_name.get(name, assigned) for name in group}
-        numbers.append(assigned)
+    known: dict[bytes, int] = {}
+    for name in {name for group in request.groups for name in group}:
+        known |= db.execute("select name, number from names where key = ? and name = ?", (key, name))
+    before = known.copy()
+    numbers, last = assign_numbers(request.groups, known, max(row[0] if row else 0, request.floor))
+    added = [(key, name, number) for name, number in known.items() if name not in before]
     db.executemany("insert or ignore into names (key, name, number) values (?, ?, ?)", added)
     db.execute(
         "insert into registers (key, last, until) values (?, ?, ?) "
@@ -184,7 +164,7 @@ def number(db: _Db, request: AssignNumbers, max_bytes: int, now: float) -> Numbe
     )
     until = now + request.ttl
     keep(db, (encode_key(note_key(request.key, digest)), request.note, until, until, now), max_bytes)
-    return Numbers(tuple(numbers), noted is None)
+    return Numbers(numbers, noted is None)
 
 
 def register(db: Connection, key: str, now: float) -> Register:
@@ -227,7 +207,7 @@ def run(connection: Connection, operations: Sequence[Operation], max_bytes: int,
             if isinstance(operation, Get):
                 answer = find(db, key, now)
             elif isinstance(operation, Add):
-                answer = count(db, key, operation.amount, operation.limit, operation.ttl, now)
+                answer = count(db, key, operation, now)
             elif isinstance(operation, Lease):
                 answer = lease(db, key, operation.owner, operation.ttl, now)
             elif isinstance(operation, Release):
