@@ -48,18 +48,9 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("routing/single_flight", ("tests/routing/test_calls.py", "tests/routing/test_cache.py")),
     ("routing/health", ("tests/routing/test_health.py", "tests/routing/test_shared_health.py")),
     ("routing/shared_health", ("tests/routing/test_shared_health.py",)),
-    ("routing/latencies", ("tests/routing/test_latency.py",)),
     ("routing/extra_budget", ("tests/routing/test_latency.py", "tests/routing/test_shared_health.py")),
     (
         "routing/hedging",
-        (
-            "tests/routing/test_hedging.py",
-            "tests/routing/test_router.py",
-            "tests/routing/test_hedging_numbers.py",
-        ),
-    ),
-    (
-        "routing/hedging_policy",
         (
             "tests/routing/test_hedging.py",
             "tests/routing/test_router.py",

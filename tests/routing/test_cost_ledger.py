@@ -22,7 +22,7 @@ from groundwire.providers import Capabilities
 from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.routing.cost_ledger import CostLedger, micro
-from groundwire.routing.hedging_policy import HedgePolicy
+from groundwire.routing.hedging import HedgePolicy
 from groundwire.storage.memory import MemoryStore
 from world.virtual_time import run_virtually
 

@@ -13,8 +13,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import AuthenticationFailed, RateLimited, RequestRefused
 from groundwire.models import NO_FILTERS, Attempt, Filters, Query, SearchResult
 from groundwire.routing.health import Health, HealthRecord
-from groundwire.routing.hedging import HedgedRunner, HedgeResult
-from groundwire.routing.hedging_policy import HedgePolicy
+from groundwire.routing.hedging import HedgedRunner, HedgePolicy, HedgeResult
 from groundwire.routing.provider_call import ProviderCaller
 from groundwire.routing.rate_limiter import RateLimiter
 from groundwire.storage.memory import MemoryStore

@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from groundwire.routing.extra_budget import ExtraBudget
-from groundwire.routing.latencies import Latencies
+from groundwire.routing.hedging import Latencies
 from groundwire.storage.base import Count, StoreError
 from groundwire.storage.memory import MemoryStore
 from world.virtual_time import run_virtually

@@ -16,7 +16,7 @@ from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, Search
 from groundwire.providers import Capabilities
 from groundwire.routing.extra_budget import ExtraBudget
 from groundwire.routing.health import Health, HealthRecord
-from groundwire.routing.hedging_policy import HedgePolicy
+from groundwire.routing.hedging import HedgePolicy
 from groundwire.routing.rate_limiter import Rate, RateLimiter, rate_in, record_key
 from groundwire.routing.shared_health import SharedHealth
 from groundwire.storage.base import Answer, Get, Operation, Store, StoreError

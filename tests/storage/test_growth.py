@@ -14,10 +14,10 @@ from groundwire.models import Filters, Page, SearchResponse, SearchResult
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.safety.tenancy import LOCAL, OPERATOR, Owner
 from groundwire.storage import MemoryStore
-from groundwire.storage.archive.base import Search
 from groundwire.storage.archive.records import page_item
 from groundwire.storage.archive.sqlite import SqliteTables
 from groundwire.storage.archive.store import Archive
+from groundwire.storage.archive.tables import Search
 from groundwire.storage.base import Answer, AssignNumbers, Operation
 from groundwire.storage.sqlite_db import StoreFile
 from groundwire.storage.sqlite_statements import run

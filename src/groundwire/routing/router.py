@@ -19,8 +19,7 @@ from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.calls import SearchCall
 from groundwire.routing.confirm_empty import EmptyConfirmer
 from groundwire.routing.health import Health, ProviderHealth
-from groundwire.routing.hedging import HedgedRunner, HedgeResult
-from groundwire.routing.hedging_policy import HedgePolicy
+from groundwire.routing.hedging import HedgedRunner, HedgePolicy, HedgeResult
 from groundwire.routing.keyless import KeylessNotice
 from groundwire.routing.provider_call import ProviderCaller
 from groundwire.routing.rate_limiter import RateLimiter
