@@ -21,7 +21,7 @@ __all__ = ["Work", "Writer"]
 _logger = logging.getLogger(__name__)
 
 _BATCH = 64  # jobs per transaction; other processes wait as long as it takes
-_LINGER = 0.01  # seconds for which the thread waits for more to do
+_LINGER = 0.01  # seconds for which a job that no one waits for may wait for others
 
 _T = TypeVar("_T")
 
@@ -44,9 +44,6 @@ class Writer:
         self._commit = commit
         self._waiting: deque[_Job] = deque()
         self._lock = threading.Lock()
-        self._bell = threading.Lock()  # held, except for a moment when a job has come that does not wait for others
-        self._bell.acquire()
-        self._urgent = 0
         self._draining = False
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="groundwire-store")
         self._closed = False
@@ -65,7 +62,10 @@ class Writer:
             StoreError: it could not be done, or the writer was closed.
         """
         done: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
+        if self._closed:
+            raise StoreError("The store is closed.")
         self._put(work, done)
+        self._start()
         return await done
 
     def run_later(self, work: Work) -> bool:
@@ -77,6 +77,7 @@ class Writer:
         if self._closed:
             return False
         self._put(work, None)
+        asyncio.get_running_loop().call_later(_LINGER, self._start)
         return True
 
     async def aclose(self, last: Callable[[], None]) -> None:
@@ -84,7 +85,7 @@ class Writer:
         if self._closed:
             return
         self._closed = True
-        self._ring()
+        self._start()
         try:
             await asyncio.get_running_loop().run_in_executor(self._thread, last)
         except BaseException:
@@ -93,26 +94,20 @@ class Writer:
         self._thread.shutdown()  # it is idle, so this takes no time
 
     def _put(self, work: Work, done: asyncio.Future[Any] | None) -> None:
-        if self._closed:
-            raise StoreError("The store is closed.")
         with self._lock:
             self._waiting.append((work, done))
-            self._urgent += done is not None
             self.put_off += done is None
-            begin, self._draining = not self._draining, True
+
+    def _start(self) -> None:
+        """Let the thread run what waits, unless it does already."""
+        with self._lock:
+            begin = bool(self._waiting) and not self._draining
+            self._draining = self._draining or begin
         if begin:
             self._thread.submit(self._drain)
-        elif done is not None:
-            self._ring()
-
-    def _ring(self) -> None:
-        """End the thread's waiting."""
-        with self._lock:
-            if self._bell.locked():
-                self._bell.release()
 
     def _drain(self) -> None:
-        """Run jobs until none comes for a moment."""
+        """Run jobs until none waits."""
         while batch := self._next():
             jobs = [job for job in batch if job[1] is None or not job[1].done()]  # a canceled call has left
             answers: Sequence[object] = [None] * len(jobs)
@@ -134,12 +129,8 @@ class Writer:
 
     def _next(self) -> list[_Job]:
         """Return the next jobs; if there are none, the next call restarts the thread's work."""
-        if not self._urgent and not self._closed:
-            self._bell.acquire(timeout=_LINGER)
         with self._lock:
             batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
-            self._urgent -= sum(done is not None for _, done in batch)
-            self._bell.acquire(blocking=False)  # it rang for these, perhaps when nothing waited for it
             self._draining = bool(batch)
         return batch
 
