@@ -76,7 +76,7 @@ class Desk:
         try:
             answer = await self.chain.ask(Query(text="q"), Deadline.after(seconds, loop.time), bill)
         except BaseException:
-            await self.budget.release(reservation, bill.close())
+            await self.budget.settle(reservation, bill.close(), searches=0)
             raise
         await self.budget.settle(reservation, bill.close())
         return answer.provider
