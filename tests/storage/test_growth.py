@@ -19,6 +19,7 @@ from groundwire.storage.archive.sqlite import SqliteTables
 from groundwire.storage.archive.store import Archive
 from groundwire.storage.archive.tables import Search
 from groundwire.storage.base import Answer, AssignNumbers, Operation
+from groundwire.storage.sqlite import _run_batch
 from groundwire.storage.sqlite_db import StoreFile
 from groundwire.web.session_sources import SessionSources
 
