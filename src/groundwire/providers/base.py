@@ -22,7 +22,7 @@ from groundwire.settings.sections import validated
 from groundwire.transport.clients import HttpClients
 
 if TYPE_CHECKING:
-    from groundwire.models import Freshness, ReadResult
+    from groundwire.models import ReadResult
     from groundwire.reading.workers.pool import Workers
     from groundwire.storage.archive.store import Archive
 
@@ -34,7 +34,6 @@ __all__ = [
     "ProviderClass",
     "ProviderContext",
     "ReadProvider",
-    "RevalidatingReader",
     "SearchProvider",
     "is_owned",
     "load_prices",
@@ -200,25 +199,6 @@ def scope(provider: SearchProvider) -> str:
     """Return the account of a provider: its rate limits and quotas apply to everyone who uses it."""
     account = getattr(provider, "account", "")
     return f"{provider.name}:{account}" if account else provider.name
-
-
-class RevalidatingReader(Protocol):
-    """A `ReadProvider` that can revalidate a page; its capabilities include `revalidates`."""
-
-    async def read_url(
-        self, url: str, *, deadline: Deadline | None = None, known: Freshness | None = None
-    ) -> ReadResult:
-        """Read a page, or find that it is unchanged; see `ReadProvider.read_url`.
-
-        Args:
-            url: A URL that the guard has allowed.
-            deadline: The deadline of the page.
-            known: The caching headers from when this reader last read the page.
-
-        Returns:
-            The page, or a result with `unchanged` and the new caching headers.
-        """
-        ...
 
 
 class Options(BaseModel):

@@ -14,7 +14,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed
 from groundwire.models import Attempt, FilterReceipt, Observer, SearchResponse, SearchResult
 from groundwire.providers.base import SearchProvider, price_of
-from groundwire.routing.attempts import AttemptResult, AttemptState, make_attempt
+from groundwire.routing.attempts import AttemptResult, AttemptState
 from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.calls import SearchCall
 from groundwire.routing.confirm_empty import EmptyConfirmer
@@ -193,14 +193,15 @@ class Router:
             if state.sent and not task.cancelled():
                 item = task.result()
             else:
-                health.give_up_probe(provider.name)
-                item = AttemptResult(make_attempt(provider.name, "timeout", "abandoned: others had answered"))
-                item.attempt = item.attempt.model_copy(
-                    update={
-                        "latency_ms": round((loop.time() - began) * 1_000),
-                        "cost_usd": price_of(provider) if state.sent else 0.0,
-                        "abandoned": True,
-                    }
+                item = AttemptResult(
+                    Attempt(
+                        provider=provider.name,
+                        outcome="timeout",
+                        reason="abandoned: others had answered",
+                        latency_ms=round((loop.time() - began) * 1_000),
+                        cost_usd=price_of(provider) if state.sent else 0.0,
+                        abandoned=True,
+                    )
                 )
             results.append(item)
         answers = [item for item in results if item.rows]

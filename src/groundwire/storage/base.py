@@ -74,8 +74,6 @@ class Pace(NamedTuple):
     """Whether a slot was reserved; otherwise nothing changed."""
     wait: float
     """Seconds until the reserved slot; when none was reserved, what the wait would have been."""
-    backlog: float = 0.0
-    """Seconds after which the pace has no memory of earlier calls: then a whole burst may go again."""
 
 
 class Numbers(NamedTuple):
@@ -329,8 +327,8 @@ def next_slot(
     arrival = arrival_of(stored, now, interval, burst, max_wait)
     wait = max(0.0, arrival - (burst - 1) * interval - now)
     if max_wait is not None and wait > max_wait:
-        return Pace(granted=False, wait=wait, backlog=arrival - now), arrival
-    return Pace(granted=True, wait=wait, backlog=arrival + interval - now), arrival + interval
+        return Pace(granted=False, wait=wait), arrival
+    return Pace(granted=True, wait=wait), arrival + interval
 
 
 def next_count(total: float, request: Add) -> Count:

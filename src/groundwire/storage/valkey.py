@@ -143,8 +143,8 @@ class ValkeyStore(Store):
         arguments = [_microseconds(interval), burst, most, _microseconds(LONGEST_WAIT)]
         await self._connect()
         async with self._store_errors():
-            granted, wait, backlog = await self._pace(keys=[_PACE + encode_key(key)], args=arguments)
-        return Pace(granted=bool(granted), wait=int(wait) / 1_000_000, backlog=int(backlog) / 1_000_000)
+            granted, wait = await self._pace(keys=[_PACE + encode_key(key)], args=arguments)
+        return Pace(granted=bool(granted), wait=int(wait) / 1_000_000)
 
     async def delete(self, key: str) -> None:
         """Delete a value, a counter, a pace and a register; see `Store.delete`."""

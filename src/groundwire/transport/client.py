@@ -291,7 +291,7 @@ class Transport:
 
         target = self.guard.admit(url)
         gate = self.gate if gated else None
-        passed: list[str] = []
+        passed = 0
         cookies = _ChainCookies()
         try:
             while True:
@@ -306,13 +306,13 @@ class Transport:
                         self._connections, self.cassette, request, deadline, cap, seen_by(visit, inspect)
                     )
                 redirected = request.leads_on(reply.status, reply.headers)
-                reply = replace(reply, url=target.text, hops=tuple(passed))
+                reply = replace(reply, url=target.text)
                 location = reply.headers["Location"] if redirected else leads_to(reply) if leads_to else ""
                 if not location:
                     return reply
                 cookies.keep(target, reply.headers)
-                passed.append(target.text)
-                if len(passed) > hops:
+                passed += 1
+                if passed > hops:
                     raise TooManyRedirects(
                         url, f"The page redirects more than {hops} times. Look for another URL of it."
                     )
