@@ -106,8 +106,7 @@ class ProviderCaller:
         except BaseException:
             self.limiter.release(provider)
             raise
-        if price or done.attempt.cost_usd:
-            call.ledger.correct(price, done.attempt.cost_usd)
+        call.ledger.correct(price, done.attempt.cost_usd)
         await self._learn(provider, done.windows)
         self.publish(provider, self.limiter.report(slot, done.attempt))
         return done

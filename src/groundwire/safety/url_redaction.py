@@ -168,10 +168,10 @@ def _has_secret(url: str, depth: int) -> bool:
     authority, slash, path = (after_scheme if has_scheme else address).partition("/")
     if has_scheme and "@" in authority:
         return True
-    path = slash + (unquote(path) if "%" in path else path)
+    path = slash + unquote(path)
     if _IN_PATH.search(path) or _MARKED.search(unquote(url) if "%" in url else url):
         return True
-    if _ACTING.search(path) and any(_looks_random(match[1]) for match in _ACTING.finditer(path)):
+    if any(_looks_random(match[1]) for match in _ACTING.finditer(path)):
         return True
     if not query and not fragment:
         return False
@@ -186,20 +186,15 @@ def _has_secret(url: str, depth: int) -> bool:
 def _parameters(text: str) -> Iterator[tuple[str, str]]:
     for pair in _PAIR_END.split(text):
         name, equals, value = pair.partition("=")
-        if equals and ("%" in pair or "+" in pair):
+        if equals:
             yield unquote_plus(name), unquote_plus(value).strip()
-        elif equals:
-            yield name, value.strip()
 
 
 def _is_secret_parameter(name: str, value: str, depth: int) -> bool:
     """Return whether a decoded parameter is a secret or a URL with one."""
     if not value:
         return False
-    if name.isalnum() and name.islower() and name.isascii():
-        words = [name]  # as most are
-    else:
-        words = [word.lower() for part in _NOT_ALNUM.split(name) for word in _HUMP.split(part) if word]
+    words = [word.lower() for part in _NOT_ALNUM.split(name) for word in _HUMP.split(part) if word]
     if _PAGING.intersection(words):
         words = [word for word in words if word not in {"key", "token"}]
     if _WORDS.intersection(words) or _PAIRS.intersection(pairwise(words)):
