@@ -168,10 +168,10 @@ def _has_secret(url: str, depth: int) -> bool:
     authority, slash, path = (after_scheme if has_scheme else address).partition("/")
     if has_scheme and "@" in authority:
         return True
-    path = slash + unquote(path)
+    path = slash + (unquote(path) if "%" in path else path)
     if _IN_PATH.search(path) or _MARKED.search(unquote(url) if "%" in url else url):
         return True
-    if any(_looks_random(match[1]) for match in _ACTING.finditer(path)):
+    if _ACTING.search(path) and any(_looks_random(match[1]) for match in _ACTING.finditer(path)):
         return True
     if not query and not fragment:
         return False
