@@ -78,7 +78,7 @@ class Router:
             notice=KeylessNotice(counts, self.providers),
             shared=self._shared,
         )
-        self._confirmer = EmptyConfirmer(self._runner.extra)
+        self._confirmer = EmptyConfirmer(self._runner.extra, self._caller)
         self._tasks = BackgroundTasks()
         self._last = last
         self._archive = archive
@@ -136,7 +136,7 @@ class Router:
         attempts = [item.attempt for item in finish.results] + finish.abandoned
         result, controls = finish.winner, list[Attempt]()
         if result is None:
-            result, controls = await self._confirmer.confirm(finish.results, call, self.providers, self._caller, began)
+            result, controls = await self._confirmer.confirm(finish.results, call, self.providers, began)
         if result is None:
             return await self._last_resort(call, [*attempts, *controls])
         health, rows = self._caller.health, bool(result.rows)
@@ -157,7 +157,7 @@ class Router:
             if provider.name in suspects and (most := most - 1) >= 0:
                 suspects.remove(provider.name)
                 later = Deadline.after(self._runner.attempt_timeout, call.deadline.clock)
-                self._tasks.start(self._confirmer.control(provider, replace(call, deadline=later), self._caller))
+                self._tasks.start(self._confirmer.control(provider, replace(call, deadline=later)))
 
     async def _last_resort(self, call: SearchCall, attempts: list[Attempt]) -> SearchResponse:
         """Return the last provider's results when all others have failed."""
