@@ -16,11 +16,10 @@ from dataclasses import replace
 
 from groundwire.models import Attempt, Query
 from groundwire.providers.base import SearchProvider, price_of
-from groundwire.routing.attempts import AttemptResult
 from groundwire.routing.calls import SearchCall
 from groundwire.routing.extra_budget import ExtraBudget
 from groundwire.routing.health import Health
-from groundwire.routing.provider_call import ProviderCaller
+from groundwire.routing.provider_call import AttemptResult, ProviderCaller
 
 __all__ = ["CONTROL_REASON", "EmptyConfirmer", "second_opinion"]
 

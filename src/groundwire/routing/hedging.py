@@ -23,11 +23,10 @@ from typing import Any, NamedTuple
 from groundwire.deadline import Deadline
 from groundwire.models import Attempt, Outcome
 from groundwire.providers.base import SearchProvider, price_of, scope
-from groundwire.routing.attempts import AttemptResult, AttemptState, make_attempt
 from groundwire.routing.calls import SearchCall
 from groundwire.routing.extra_budget import ExtraBudget
 from groundwire.routing.health import Health
-from groundwire.routing.provider_call import ProviderCaller
+from groundwire.routing.provider_call import AttemptResult, AttemptState, ProviderCaller, make_attempt
 
 __all__ = ["HedgePolicy", "HedgeResult", "HedgedRunner", "Latencies"]
 

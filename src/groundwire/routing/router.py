@@ -14,14 +14,13 @@ from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed
 from groundwire.models import Attempt, FilterReceipt, Observer, SearchResponse, SearchResult
 from groundwire.providers.base import SearchProvider, price_of
-from groundwire.routing.attempts import AttemptResult, AttemptState
 from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.calls import SearchCall
 from groundwire.routing.confirm_empty import EmptyConfirmer
 from groundwire.routing.health import Health, ProviderHealth
 from groundwire.routing.hedging import HedgedRunner, HedgePolicy, HedgeResult
 from groundwire.routing.keyless import KeylessNotice
-from groundwire.routing.provider_call import ProviderCaller
+from groundwire.routing.provider_call import AttemptResult, AttemptState, ProviderCaller
 from groundwire.routing.rate_limiter import RateLimiter
 from groundwire.routing.result_merging import fuse, replaced
 from groundwire.routing.shared_health import SharedHealth
