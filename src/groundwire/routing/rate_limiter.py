@@ -207,7 +207,7 @@ class RateLimiter:
         return changes
 
     def merge(self, where: str, record: HealthRecord) -> None:
-        """Merge what another process was told by a provider.
+        """Merge what a provider has stated to another process.
 
         Args:
             where: The provider's scope.

@@ -32,7 +32,7 @@ _KINDS = ("cooldown", "rest", "interval")
 
 
 class SharedHealth:
-    """Shares what this process is told by its providers, and merges what others have shared.
+    """Shares what the providers state to this process, and merges what others have shared.
 
     Each record is merged once, and its seconds count from then on this process's clock: the one that is shared may be
     set back.
