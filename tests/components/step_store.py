@@ -17,9 +17,9 @@ from groundwire.storage.base import (
     Release,
     Set,
     Store,
-    ended,
 )  # fmt: skip
 from groundwire.storage.memory import MemoryStore
+from groundwire.storage.rules import ended
 
 __all__ = ["StepStore", "run_each"]
 

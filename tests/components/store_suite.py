@@ -20,7 +20,18 @@ from hypothesis import strategies as st
 
 from components.examples import examples
 from groundwire.storage import Count, Entry, Store, StoreError
-from groundwire.storage.base import Add, Answer, AssignNumbers, Get, Lease, Numbers, Operation, Register, Release, Set
+from groundwire.storage.base import (
+    Add,
+    Answer,
+    AssignNumbers,
+    Get,
+    Lease,
+    Numbers,
+    Operation,
+    Register,
+    Release,
+    Set,
+)
 
 __all__ = ["FleetSuite", "Stage", "StoreSuite", "worker"]
 

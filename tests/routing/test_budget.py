@@ -15,7 +15,15 @@ from groundwire.errors import BudgetExceeded
 from groundwire.routing.budget import Limits, Reservation, SessionBudget, session_name
 from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage import MemoryStore, Store, open_store
-from groundwire.storage.base import Add, Answer, Count, Entry, Get, Lookup, Operation
+from groundwire.storage.base import (
+    Add,
+    Answer,
+    Count,
+    Entry,
+    Get,
+    Lookup,
+    Operation,
+)
 from groundwire.tools.conversions import for_model, warnings_for_model
 
 

@@ -30,7 +30,15 @@ from groundwire.errors import (
 from groundwire.routing.cache import Cache, CacheResult, CacheTtl, Codec
 from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage import Count, Entry, MemoryStore, Pace, Store, StoreError, open_store
-from groundwire.storage.base import Answer, Get, Lookup, Operation, Register, Release, Set
+from groundwire.storage.base import (
+    Answer,
+    Get,
+    Lookup,
+    Operation,
+    Register,
+    Release,
+    Set,
+)
 from world.virtual_time import run_virtually
 
 T = TypeVar("T")

@@ -27,12 +27,11 @@ from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
 from groundwire.providers.base import Options, Prices, ProviderContext
 from groundwire.providers.http_parsing import (
     ErrorRule,
-    json_object,
+    json_answer,
     json_or_empty,
     listed_warnings,
     number_or_none,
     objects,
-    raise_for_error,
     results,
     value_at,
 )
@@ -259,8 +258,7 @@ class ApiProvider:
         Raises:
             ProviderError: the response is a failure, see `errors`, or not JSON.
         """
-        raise_for_error(reply, self.name, self.errors, self.key_variables)
-        return json_object(reply, self.name)
+        return json_answer(reply, self.name, self.errors, self.key_variables)
 
     def rows(
         self, reply: Response, items: object, row: Callable[[dict[str, Any], str], SearchResult | None], *notes: str

@@ -31,6 +31,7 @@ __all__ = [
     "clean",
     "day",
     "error_text",
+    "json_answer",
     "json_object",
     "json_or_empty",
     "listed_warnings",
@@ -216,6 +217,18 @@ def raise_for_error(reply: Response, name: str, rules: Iterable[ErrorRule] = (),
             fix = rule.fix or (_key_fix(variables) if issubclass(rule.error, AuthenticationFailed) else "")
             raise rule.error(name, words, status=reply.status, retry_after=again, fix=fix)
     raise_for_status(reply, name, variables)
+
+
+def json_answer(
+    reply: Response, name: str, rules: Iterable[ErrorRule] = (), variables: Sequence[str] = ()
+) -> dict[str, Any]:
+    """Return the JSON object of a successful response.
+
+    Raises:
+        ProviderError: the response is a failure, or not JSON; see `raise_for_error` and `json_object`.
+    """
+    raise_for_error(reply, name, rules, variables)
+    return json_object(reply, name)
 
 
 def error_text(reply: Response) -> str:

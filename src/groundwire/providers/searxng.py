@@ -20,7 +20,7 @@ from groundwire.errors import (
 from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
-from groundwire.providers.http_parsing import ErrorRule, objects, result, results, text_or_empty
+from groundwire.providers.http_parsing import ErrorRule, json_answer, objects, result, results, text_or_empty
 from groundwire.providers.query_mapping import RANGE_NAMES, Mapped
 from groundwire.settings.sections import Words
 from groundwire.transport import Response
@@ -88,7 +88,7 @@ class SearXngSearchProvider(SearchApiProvider):
 
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse a response; it is a failure if every engine behind the instance failed."""
-        data = self.answer(reply)
+        data = json_answer(reply, self.name, self.errors, self.key_variables)
         failed = _failed_engines(data.get("unresponsive_engines"))
         rows = [row for item in objects(data.get("results")) if (row := _row(item, self.name)) is not None]
         reasons = ", ".join(failed)

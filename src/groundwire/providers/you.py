@@ -1,40 +1,23 @@
-"""You.com, web and news results from its own index (https://you.com/docs/api-reference/search).
-
-It reads with the Contents API (https://you.com/docs/guides/contents and youdotcom 3.6.0, read on 2026-11-28), in which
-a page that could not be read is an entry without Markdown, and does not say why.
-"""
+"""You.com, web and news results from its own index (https://you.com/docs/api-reference/search)."""
 
 from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from typing import Any, ClassVar
 
-from groundwire.deadline import Deadline
 from groundwire.errors import QuotaExceeded, UnexpectedResponse
-from groundwire.models import Filters, ReadResult, Results, SearchResult
+from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
-from groundwire.providers.http_api import ApiOptions, ReadApiProvider, SearchApiProvider
-from groundwire.providers.http_parsing import (
-    ErrorRule,
-    clean,
-    joined,
-    json_object,
-    objects,
-    raise_for_error,
-    result,
-    short_message,
-    text_or_empty,
-    value_at,
-)
-from groundwire.providers.query_mapping import RANGE_NAMES, Mapped, page_failure, page_result, window
+from groundwire.providers.http_api import ApiOptions, SearchApiProvider
+from groundwire.providers.http_parsing import ErrorRule, joined, objects, result, short_message, text_or_empty, value_at
+from groundwire.providers.query_mapping import RANGE_NAMES, Mapped, window
+from groundwire.providers.you_contents import YouContents
 from groundwire.transport import Response
 
 __all__ = ["YouOptions", "YouSearchProvider"]
 
 _MAX_RESULTS = 100  # of the web, and as many of the news
 _MAX_DOMAINS = 500
-_LONGEST_READ = 60  # seconds that it may wait for a page
-_MARGIN = 1.0  # seconds by which its timeout is shorter, so that it can answer
 _FIRST_DAY = date(1990, 1, 1)  # before there was a web; a range must have both ends
 _USED_UP = ("the account's quota is used up", "Add credit to the account")
 _ERRORS = (ErrorRule(QuotaExceeded, *_USED_UP, status=(402,), wait="reset_at"),)
@@ -49,7 +32,7 @@ class YouOptions(ApiOptions):
     """Whether licensed data (prices, companies, sports, weather) is searched too; it has no URL, so it is a warning."""
 
 
-class YouSearchProvider(SearchApiProvider, ReadApiProvider):
+class YouSearchProvider(SearchApiProvider, YouContents):
     """Web search and reading with the You.com APIs; one instance serves both roles.
 
     News follow the web pages, so there may be more rows than requested.
@@ -60,7 +43,6 @@ class YouSearchProvider(SearchApiProvider, ReadApiProvider):
     key_page = "https://you.com/platform"
     key_header = "X-API-Key"
     search_path = "/v1/search"
-    read_path = "/v1/contents"
     errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
     Options: ClassVar[type[ApiOptions]] = YouOptions
     capabilities: Capabilities = Capabilities(
@@ -109,26 +91,6 @@ class YouSearchProvider(SearchApiProvider, ReadApiProvider):
         if (web or news) and not rows:
             raise UnexpectedResponse(self.name, "answered with results without URLs", status=reply.status)
         return Results(rows, status=reply.status, warnings=tuple(_fact(item, self.name) for item in objects(facts)))
-
-    def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
-        """Convert a page's URL to a request."""
-        seconds = min(_LONGEST_READ, max(1, int(deadline.remaining() - _MARGIN)))
-        return Mapped({"urls": [url], "formats": ["markdown"], "crawl_timeout": seconds})
-
-    def to_page(self, reply: Response, url: str) -> ReadResult:
-        """Parse the page in a response, which is a list."""
-        raise_for_error(reply, self.name, self.errors, self.key_variables)
-        try:
-            pages = reply.json()
-        except ValueError:
-            pages = json_object(reply, self.name)  # raises with the reason
-        page = next(objects(pages), None)
-        if page is None:
-            raise UnexpectedResponse(self.name, "answered with JSON that has no page", status=reply.status)
-        content = clean(page.get("markdown"))
-        if not content.strip():
-            raise page_failure(url, words=f"{self.name} returned no text")
-        return page_result(url, content, title=page.get("title"))
 
 
 def _freshness(filters: Filters, today: date | None) -> str:

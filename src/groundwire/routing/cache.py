@@ -29,7 +29,17 @@ from groundwire.errors import (
 from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.cache_codec import CacheResult, CacheTtl, Codec, decode_entry, encode_entry
 from groundwire.safety.tenancy import Owner
-from groundwire.storage.base import Answer, Entry, Get, Lease, Lookup, Operation, Release, Set, Store
+from groundwire.storage.base import (
+    Answer,
+    Entry,
+    Get,
+    Lease,
+    Lookup,
+    Operation,
+    Release,
+    Set,
+    Store,
+)
 
 __all__ = ["Cache", "CacheResult", "CacheTtl", "Codec", "InFlightLoad", "SingleFlight"]
 

@@ -25,9 +25,9 @@ from groundwire.storage.base import (
     Register,
     Store,
     StoreError,
-    ended,
 )
 from groundwire.storage.memory import MemoryStore
+from groundwire.storage.rules import ended
 
 __all__ = ["ResilientStore"]
 

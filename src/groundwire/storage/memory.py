@@ -25,12 +25,8 @@ from groundwire.storage.base import (
     Set,
     Store,
     StoreError,
-    assign_numbers,
-    ended,
-    next_count,
-    next_slot,
-    note_key,
 )
+from groundwire.storage.rules import assign_numbers, ended, next_count, next_slot, note_key
 
 __all__ = ["MemoryStore"]
 

@@ -36,6 +36,8 @@ from groundwire.storage.base import (
     Set,
     Store,
     StoreError,
+)
+from groundwire.storage.rules import (
     assign_numbers,
     decode_key,
     encode_key,
@@ -86,7 +88,7 @@ class SqliteStore(Store):
         self._max_bytes = max_bytes
         self._clock = clock
         self._file = StoreFile(path, max_wait=max_wait)
-        self._writer = _Writer(self._commit)
+        self._writer = _WritingThread(self._commit)
         self._writing: sqlite3.Connection | None = None
         self._reading: sqlite3.Connection | None = None
         self._read_lock = threading.Lock()
@@ -223,7 +225,7 @@ _Work: TypeAlias = "Callable[[Connection], object]"  # works inside a transactio
 _Job: TypeAlias = "tuple[_Work, asyncio.Future[Any] | None]"  # and where its answer is waited for
 
 
-class _Writer:
+class _WritingThread:
     """Runs jobs in order, on a thread that is started by the first.
 
     The thread takes all that wait into one transaction and tells of all of them at once, so that many calls at the

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, cast
 from groundwire._version import install_extra
 from groundwire.errors import ConfigurationError
 from groundwire.storage.base import (
-    LONGEST_WAIT,
     Add,
     Answer,
     AssignNumbers,
@@ -37,9 +36,8 @@ from groundwire.storage.base import (
     Set,
     Store,
     StoreError,
-    encode_key,
-    note_digest,
 )
+from groundwire.storage.rules import LONGEST_WAIT, encode_key, note_digest
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
