@@ -47,7 +47,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         for function, line in (("Cache._fetch", "if self._end_use(lease, job.owner): => if False:"),)
     ),
     (
-        "src/groundwire/routing/single_flight.py",
+        "src/groundwire/routing/cache.py",
         "SingleFlight._wait",
         "if load.answer.done() or not load.task.done(): # a caller's next call must see what this one has changed",
         "without an answer, no time is left to wait",
@@ -98,8 +98,8 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         )
     ),
     *(
-        ("src/groundwire/routing/budget.py", function, line, reason)
-        for function, line, reason in (("SessionBudget._reserve_many", "if paid <= searches:", _WORK),)
+        ("src/groundwire/routing/daily_quota.py", function, line, reason)
+        for function, line, reason in (("take_up_to", "if paid <= granted:", _WORK),)
     ),
     *(
         ("src/groundwire/routing/health.py", function, line, reason)
@@ -395,14 +395,14 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
         (
             "src/groundwire/routing/daily_quota.py",
-            "count_up_to",
+            "_count_up_to",
             f"number = min(number {change}, int(limit - total) // each)",
             "what is refused does not fit, so what fits is less than what was requested",
         )
         for change in ("+ 1", "- 0")
     ),
     *(
-        ("src/groundwire/routing/daily_quota.py", "count_up_to", line, _WORK)
+        ("src/groundwire/routing/daily_quota.py", "_count_up_to", line, _WORK)
         for line in ("while number > (-1):", "number = min(number - 1, int(limit - total) * each)")
     ),
     *(
@@ -518,7 +518,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     ),
     (
         "src/groundwire/routing/daily_quota.py",
-        "count_up_to",
+        "_count_up_to",
         "while number >= 0:",
         "adding nothing is always granted, and nothing is what is returned",
     ),
@@ -552,7 +552,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     ),
     *(
         (
-            "src/groundwire/routing/single_flight.py",
+            "src/groundwire/routing/cache.py",
             function,
             line,
             "the event loop keeps a running task; this only makes sure",
@@ -561,12 +561,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ("SingleFlight._start", "self._tasks.add(load.task) => pass"),
             ("SingleFlight._finish", "self._tasks.discard(task) => pass"),
         )
-    ),
-    (
-        "src/groundwire/routing/rate_limiter.py",
-        "_Learned.send",
-        "if len(self.send_times) >= 2 / _COUNTED:",
-        "only how often the list is trimmed changes",
     ),
     *(
         ("src/groundwire/reading/passages/bm25.py", "_divided", line, "the long way gives what the short way gives")

@@ -45,21 +45,11 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
     ("routing/daily_quota", ("tests/routing/test_daily_quota.py", "tests/routing/test_budget.py")),
     ("routing/calls", ("tests/routing/test_filter_receipts.py", "tests/routing/test_cost_ledger.py")),
     ("routing/cost_ledger", ("tests/routing/test_cost_ledger.py", "tests/routing/test_budget.py")),
-    ("routing/single_flight", ("tests/routing/test_calls.py", "tests/routing/test_cache.py")),
     ("routing/health", ("tests/routing/test_health.py", "tests/routing/test_shared_health.py")),
     ("routing/shared_health", ("tests/routing/test_shared_health.py",)),
-    ("routing/latencies", ("tests/routing/test_latency.py",)),
     ("routing/extra_budget", ("tests/routing/test_latency.py", "tests/routing/test_shared_health.py")),
     (
         "routing/hedging",
-        (
-            "tests/routing/test_hedging.py",
-            "tests/routing/test_router.py",
-            "tests/routing/test_hedging_numbers.py",
-        ),
-    ),
-    (
-        "routing/hedging_policy",
         (
             "tests/routing/test_hedging.py",
             "tests/routing/test_router.py",
@@ -75,7 +65,7 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "tests/routing/test_shared_health.py",
         ),
     ),
-    ("routing/cache", tuple(f"tests/routing/test_{name}.py" for name in ("cache", "cache_ttl"))),
+    ("routing/cache", tuple(f"tests/routing/test_{name}.py" for name in ("cache", "cache_ttl", "calls"))),
     (
         "routing/cache_codec",
         ("tests/routing/test_cache_codec.py", "tests/routing/test_cache.py", "tests/routing/test_cache_ttl.py"),

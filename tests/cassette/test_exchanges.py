@@ -72,7 +72,7 @@ class TestAnswers:
                 await client.fetch(f"{service.url}/large", deadline=soon()),
                 await client.fetch(f"{service.url}/nowhere", deadline=soon()),
             ]
-            return [(one.url, one.status, one.content_type, one.start, one.body, one.hops) for one in replies]
+            return [(one.url, one.status, one.content_type, one.start, one.body) for one in replies]
 
         recorded = await work(transport(Cassette.record(path)))
         world.stop()
@@ -138,7 +138,6 @@ class TestAnswers:
         assert [line["response"]["status"] for line in lines(path)] == [302, 302, 200]
         replayed = await transport(Cassette.replay(path)).fetch(f"{service.url}/old", deadline=soon())
         assert replayed.body == recorded.body
-        assert replayed.hops == recorded.hops
         assert service.key not in replayed.url
         text = path.read_text().replace('"Location": "/older"', '"Location": "http://127.0.0.1:9/"')
         path.write_text(text)

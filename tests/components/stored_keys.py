@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from groundwire.storage import MemoryStore, ResilientStore, Store
-from groundwire.storage.base import decode_key
+from groundwire.storage.rules import decode_key
 from groundwire.storage.sqlite import SqliteStore
 
 __all__ = ["stored_keys"]

@@ -133,10 +133,10 @@ from pathlib import Path
 import mutants
 from mutations import Mutation, mutations
 
-module, tests = "src/groundwire/routing/latencies.py", ["tests/routing/test_latency.py"]
+module, tests = "src/groundwire/routing/extra_budget.py", ["tests/routing/test_latency.py"]
 workshop = mutants.Workshop(Path(sys.argv[1]))
 source = (mutants.ROOT / module).read_text()
-(changed,) = (one for one in mutations(source) if one.after.startswith("_WINDOW = 201"))
+(changed,) = (one for one in mutations(source) if one.after.startswith("_EAGER = 3.0"))
 same = Mutation("", 1, (1, 1), "", "", source + "# nothing")
 endless = Mutation("", 1, (1, 1), "", "", source + "while True:\\n    pass\\n")
 mutants.warm(["aiohttp", "hypothesis", "pydantic", "xdist.plugin"])  # which conftest.py imports
@@ -148,7 +148,7 @@ for mutation, seconds in ((same, 100), (changed, 100), (same, 100), (endless, 3)
 
 @pytest.mark.slow
 def test_what_a_test_notices_is_killed_what_none_does_survives_and_an_endless_loop_is_ended(tmp_path: Path) -> None:
-    module = Path("src/groundwire/routing/latencies.py")
+    module = Path("src/groundwire/routing/extra_budget.py")
     before = (mutants.ROOT / module).read_bytes()
     done = subprocess.run(
         [sys.executable, "-c", FATES, tmp_path],

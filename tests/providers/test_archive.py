@@ -20,10 +20,11 @@ from groundwire.errors import (
 )
 from groundwire.models import Filters, Page, Query, SearchResponse, SearchResult
 from groundwire.providers.archive import ArchiveProvider
-from groundwire.providers.base import ProviderContext, ReadProvider, SearchProvider, Transports
+from groundwire.providers.base import ProviderContext, ReadProvider, SearchProvider
 from groundwire.safety.tenancy import LOCAL
 from groundwire.settings import Settings
 from groundwire.storage.archive.store import Archive
+from groundwire.transport.clients import HttpClients
 
 NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
 
@@ -112,8 +113,8 @@ async def test_it_fits_the_contracts_and_the_chain(archive: Archive) -> None:
 
 
 async def test_making_it(archive: Archive) -> None:
-    context = ProviderContext("archive", Settings(), cast("Transports", None), archive=archive)
+    context = ProviderContext("archive", Settings(), cast("HttpClients", None), archive=archive)
     assert ArchiveProvider.create(context).name == "archive"
-    without = ProviderContext("archive", Settings(), cast("Transports", None))
+    without = ProviderContext("archive", Settings(), cast("HttpClients", None))
     with pytest.raises(NotConfigured, match=r"disabled: set archive\.enabled = true"):
         ArchiveProvider.create(without)

@@ -23,10 +23,9 @@ from groundwire.models import NO_FILTERS, Applied, Filters
 from groundwire.providers.base import ProviderContext
 from groundwire.providers.brave import BraveSearchProvider
 from groundwire.providers.query_mapping import Mapped
-from groundwire.safety.guard import Guard
 from groundwire.settings import Settings
 from groundwire.testing import InjectedFault
-from groundwire.transport import Transport
+from groundwire.transport.clients import HttpClients
 from world import World
 from world.services.brave import Brave
 
@@ -232,23 +231,10 @@ class TestOnTheWire:
         assert caught.value.retry_after == 7
 
 
-class Wires:
-    """Where `create` gets its clients."""
-
-    def __init__(self) -> None:
-        self.api = self.pages = Transport(Guard())
-
-    def service(self, url: str) -> Transport:
-        return self.api
-
-    def operator(self, base_url: str) -> Transport:
-        return Transport(Guard(allowed_origins=(base_url,)))
-
-
 class TestCreate:
     @pytest.mark.parametrize("variable", BraveSearchProvider.key_variables)
     def test_either_variable_may_hold_keys(self, variable: str) -> None:
         settings = Settings.model_validate({"keys": {variable: "canary-one,canary-two"}})
-        provider = BraveSearchProvider.create(ProviderContext("brave", settings, Wires(), {}))
+        provider = BraveSearchProvider.create(ProviderContext("brave", settings, HttpClients(settings, None, None), {}))
         assert "Keys('brave', 2 keys" in repr(vars(provider))
         assert "canary" not in repr(vars(provider))

@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.step_store import StepStore, run_each
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     AllProvidersFailed,
@@ -29,8 +30,15 @@ from groundwire.errors import (
 from groundwire.routing.cache import Cache, CacheResult, CacheTtl, Codec
 from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage import Count, Entry, MemoryStore, Pace, Store, StoreError, open_store
-from groundwire.storage.base import Answer, Get, Lookup, Operation, Register, Release, Set
-from groundwire.storage.memory import run_each
+from groundwire.storage.base import (
+    Answer,
+    Get,
+    Lookup,
+    Operation,
+    Register,
+    Release,
+    Set,
+)
 from world.virtual_time import run_virtually
 
 T = TypeVar("T")
@@ -439,7 +447,7 @@ def test_a_lease_is_renewed_three_times_in_its_life() -> None:
     async def run() -> list[float]:
         loop, moments = asyncio.get_running_loop(), list[float]()
 
-        class Telling(MemoryStore):
+        class Telling(StepStore):
             async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
                 moments.append(loop.time())
                 return await super().lease(key, owner=owner, ttl=ttl)
@@ -456,7 +464,7 @@ def test_a_lease_is_renewed_three_times_in_its_life() -> None:
     assert run_virtually(run()) == pytest.approx([1.0, 2.0, 3.0, 4.0])
 
 
-class Leases(MemoryStore):
+class Leases(StepStore):
     """A store that knows when which lease was asked for, and for how long."""
 
     def __init__(self, *, slow: bool = False) -> None:
@@ -606,7 +614,7 @@ def test_a_load_ends_although_the_store_answers_a_renewal_that_was_canceled() ->
     async def run() -> tuple[str, bool]:
         loop, renewing = asyncio.get_running_loop(), asyncio.Event()
 
-        class Deaf(MemoryStore):
+        class Deaf(StepStore):
             async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
                 if not source.ended and source.begun.is_set():
                     renewing.set()
@@ -875,7 +883,7 @@ async def test_a_broken_store_fails_no_call_and_is_told_once(caplog: pytest.LogC
     await cache.aclose()
 
 
-class NoLeases(MemoryStore):
+class NoLeases(StepStore):
     """A store that keeps values and gives no leases."""
 
     async def lease(self, key: str, *, owner: str, ttl: float) -> bool:

@@ -22,7 +22,7 @@ from groundwire.providers import Capabilities
 from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.routing.cost_ledger import CostLedger, micro
-from groundwire.routing.hedging_policy import HedgePolicy
+from groundwire.routing.hedging import HedgePolicy
 from groundwire.storage.memory import MemoryStore
 from world.virtual_time import run_virtually
 
@@ -76,7 +76,7 @@ class Desk:
         try:
             answer = await self.chain.ask(Query(text="q"), Deadline.after(seconds, loop.time), bill)
         except BaseException:
-            await self.budget.release(reservation, bill.close())
+            await self.budget.settle(reservation, bill.close(), searches=0)
             raise
         await self.budget.settle(reservation, bill.close())
         return answer.provider

@@ -78,7 +78,7 @@ async def test_money_is_set_aside_before_and_settled_after(store: Store, days: D
     assert await day.used() == {"calls": 1, "cost_usd": 0.006}
     await own.settle(first, 0.002)
     second = await own.take(0.008)
-    await own.release(second, 0.001)
+    await own.settle(second, 0.001, searches=0)
     assert await day.used() == {"calls": 1, "cost_usd": pytest.approx(0.003)}
     await own.settle(await own.take_page(0.004), 0.004)
     await own.check_money()
@@ -112,7 +112,7 @@ async def test_what_a_session_refuses_is_not_counted_for_the_day(store: Store, d
         with pytest.raises(BudgetExceeded, match=r"Search limit|session's cost budget"):
             await own.take(0.1)
         assert await day.used() == before
-        await own.release(taken)
+        await own.settle(taken, searches=0)
     assert await day.used() == {"calls": 0, "cost_usd": 0}
 
 
@@ -129,7 +129,7 @@ async def test_what_began_before_midnight_is_settled_there(store: Store, days: D
     bill.close()
     bill.correct(0.5, 0.2)  # a call that ends after its search
     await later.aclose()
-    await own.settle_many(hold, 1)
+    await own.settle(hold, searches=1)
     assert await day.used() == {"calls": 1, "cost_usd": pytest.approx(0.05)}
     assert (await store.count(f"day:k:{yesterday}:usd", 0)).total == 300_000
     assert (await store.count(f"day:k:{yesterday}:calls", 0)).total == 2
@@ -162,7 +162,7 @@ async def test_as_many_searches_are_held_as_day_and_session_allow(
     allowed = min(wanted, 5, calls or wanted, money // price if money and price else wanted)
     assert hold.searches == allowed
     assert await day.used() == {"calls": allowed, "cost_usd": pytest.approx(allowed * price / 100)}
-    await own.settle_many(hold, 0)
+    await own.settle(hold, searches=0)
     assert await day.used() == {"calls": 0, "cost_usd": 0}
 
 

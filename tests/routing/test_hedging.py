@@ -23,7 +23,7 @@ from groundwire.models import NO_FILTERS, Filters, Query, SearchResponse, Search
 from groundwire.providers import Capabilities
 from groundwire.routing.extra_budget import ExtraBudget
 from groundwire.routing.health import Health
-from groundwire.routing.hedging_policy import HedgePolicy
+from groundwire.routing.hedging import HedgePolicy
 from groundwire.storage.memory import MemoryStore
 from world.virtual_time import run_virtually
 

@@ -13,8 +13,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import AuthenticationFailed, RateLimited, RequestRefused
 from groundwire.models import NO_FILTERS, Attempt, Filters, Query, SearchResult
 from groundwire.routing.health import Health, HealthRecord
-from groundwire.routing.hedging import HedgedRunner, HedgeResult
-from groundwire.routing.hedging_policy import HedgePolicy
+from groundwire.routing.hedging import HedgedRunner, HedgePolicy, HedgeResult
 from groundwire.routing.provider_call import ProviderCaller
 from groundwire.routing.rate_limiter import RateLimiter
 from groundwire.storage.memory import MemoryStore
@@ -64,7 +63,7 @@ class Runs:
 
     def pace(self, provider: str, interval: float) -> None:
         """Give a provider one slot in so many seconds."""
-        self.limiter.merge(provider, HealthRecord(interval=interval, burst=1), {"rate_until": 0.0, "rest": 0.0})
+        self.limiter.merge(provider, HealthRecord(interval=interval, burst=1))
 
     def pace_free(self) -> None:
         """Give the free providers a rate limit, so that none is called a second time."""

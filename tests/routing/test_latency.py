@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from groundwire.routing.extra_budget import ExtraBudget
-from groundwire.routing.latencies import Latencies
+from groundwire.routing.hedging import Latencies
 from groundwire.storage.base import Count, StoreError
 from groundwire.storage.memory import MemoryStore
 from world.virtual_time import run_virtually
@@ -109,37 +109,20 @@ def test_who_earns_nothing_may_spend_nothing() -> None:
     assert not ExtraBudget(0.001, 1.0).allows(1.001)
 
 
-class Counting(MemoryStore):
-    """A store that counts how often it was asked, and fails on request."""
+class Failing(MemoryStore):
+    """A store that fails on request."""
 
-    asked = 0
     gone = False
 
     async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
-        self.asked += 1
         if self.gone:
             raise StoreError("gone")
         return await super().count(key, amount, limit=limit, ttl=ttl)
 
 
-def test_it_is_exchanged_when_something_was_spent_and_every_five_seconds() -> None:
-    async def run() -> None:
-        store = Counting(clock=asyncio.get_running_loop().time)
-        budget = ExtraBudget(0.5, 2.0)
-        asked = []
-        for seconds, spent in ((0.0, 0.0), (4.9, 0.0), (0.1, 0.0), (1.0, 0.25), (4.9, 0.0), (0.1, 0.0), (0.0, 0.0)):
-            await asyncio.sleep(seconds)
-            budget.spend(spent)
-            await budget.exchange(store)
-            asked.append(store.asked)
-        assert asked == [1, 1, 2, 3, 3, 4, 4]
-
-    run_virtually(run())
-
-
 def test_what_was_spent_is_counted_in_the_store_for_an_hour_and_without_it_in_the_process() -> None:
     async def run() -> None:
-        store = Counting(clock=asyncio.get_running_loop().time)
+        store = Failing(clock=asyncio.get_running_loop().time)
         one, other = ExtraBudget(0.5, 2.0), ExtraBudget(0.5, 2.0)
         one.spend(1.25)
         await one.exchange(store)
@@ -175,7 +158,7 @@ def test_what_was_spent_is_counted_in_the_store_for_an_hour_and_without_it_in_th
 
 def test_spending_is_forgotten_an_hour_after_it_began() -> None:
     async def run(seconds: float) -> bool:
-        store = Counting(clock=asyncio.get_running_loop().time)
+        store = Failing(clock=asyncio.get_running_loop().time)
         budget = ExtraBudget(0.5, 2.0)
         budget.spend(1.5)
         await budget.exchange(store)

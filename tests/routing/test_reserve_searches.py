@@ -30,8 +30,8 @@ async def test_as_many_as_are_left_are_held(store: Store) -> None:
     assert (first.searches, second.searches, (await own.reserve_many(3)).searches) == (3, 2, 0)
     with pytest.raises(BudgetExceeded):
         await own.take()
-    await own.settle_many(first, 1)
-    await own.settle_many(second, 2)
+    await own.settle(first, searches=1)
+    await own.settle(second, searches=2)
     assert (await own.usage())["searches"] == 3
     state = own.state()
     assert state is not None
@@ -44,16 +44,16 @@ async def test_money_bounds_them_too(store: Store) -> None:
     hold = await own.reserve_many(5, price_usd=0.01)
     assert hold == Reservation(2, 20_000)
     assert (await own.reserve_many(1, price_usd=0.01)) == Reservation(0)
-    await own.settle_many(hold, 1)
+    await own.settle(hold, searches=1)
     assert (await own.usage()) == {"searches": 1, "cost_usd": 0.01, "tokens": 0}
     more = await own.reserve_many(1, price_usd=0.01)
-    await own.settle_many(more, 1)
+    await own.settle(more, searches=1)
     assert (await own.usage())["cost_usd"] == pytest.approx(0.02)
 
 
 async def test_more_than_was_held_is_counted_all_the_same(store: Store) -> None:
     own = SessionBudget(store, "s", Limits(searches=3))
-    await own.settle_many(await own.reserve_many(2, price_usd=0.01), 7)
+    await own.settle(await own.reserve_many(2, price_usd=0.01), searches=7)
     assert (await own.usage())["searches"] == 7
     assert (await own.usage())["cost_usd"] == pytest.approx(0.07)
     assert (await own.reserve_many(1)).searches == 0
@@ -79,7 +79,7 @@ async def test_simulated_sessions_never_overspend(store: Store, seed: int) -> No
                 running += hold.searches
                 check()
                 await asyncio.sleep(0)
-                await own.settle_many(hold, used)
+                await own.settle(hold, searches=used)
                 running, made = running - hold.searches, made + used
                 check()
                 continue
@@ -91,7 +91,7 @@ async def test_simulated_sessions_never_overspend(store: Store, seed: int) -> No
             check()
             await asyncio.sleep(0)
             if chance.random() < 0.3:
-                await own.release(reservation)
+                await own.settle(reservation, searches=0)
             else:
                 made += 1
             running -= 1

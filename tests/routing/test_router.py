@@ -30,7 +30,7 @@ from groundwire.models import (
     SearchResult,
 )
 from groundwire.providers import Capabilities, SearchProvider
-from groundwire.routing.hedging_policy import HedgePolicy
+from groundwire.routing.hedging import HedgePolicy
 from groundwire.safety.urls import DomainPolicy
 from world.virtual_time import run_virtually
 

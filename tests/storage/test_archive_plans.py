@@ -13,10 +13,10 @@ import pytest
 from components.postgres import Postgres
 from groundwire.models import Filters, Page
 from groundwire.safety.tenancy import OPERATOR, Owner, Viewer
-from groundwire.storage.archive.base import Search
 from groundwire.storage.archive.postgres import PostgresTables
 from groundwire.storage.archive.records import Item, page_item
 from groundwire.storage.archive.sqlite import SqliteTables
+from groundwire.storage.archive.tables import Search
 
 
 class ExplainedSqlite(SqliteTables):

@@ -14,13 +14,13 @@ from groundwire.models import Filters, Page, SearchResponse, SearchResult
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.safety.tenancy import LOCAL, OPERATOR, Owner
 from groundwire.storage import MemoryStore
-from groundwire.storage.archive.base import Search
 from groundwire.storage.archive.records import page_item
 from groundwire.storage.archive.sqlite import SqliteTables
 from groundwire.storage.archive.store import Archive
+from groundwire.storage.archive.tables import Search
 from groundwire.storage.base import Answer, AssignNumbers, Operation
+from groundwire.storage.sqlite import _run_batch
 from groundwire.storage.sqlite_db import StoreFile
-from groundwire.storage.sqlite_statements import run
 from groundwire.web.session_sources import SessionSources
 
 pytestmark = pytest.mark.req("B9", "B20")
@@ -86,7 +86,7 @@ def test_a_file_runs_as_many_statements_at_the_thousandth_search_as_at_the_first
     for search in range(1_000):
         statements.clear()
         names = tuple((b"%d %d" % (search, row),) for row in range(10))
-        run(writing, (AssignNumbers("s", names, b"note %d" % search, 60),), 10**9, 1_000.0)
+        _run_batch(writing, (AssignNumbers("s", names, b"note %d" % search, 60),), 10**9, 1_000.0)
         counts.append(len(statements))
     writing.close()
     assert set(counts[1:]) == {counts[1]}

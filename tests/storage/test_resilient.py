@@ -9,13 +9,13 @@ from collections.abc import AsyncIterator, Sequence
 
 import pytest
 
+from components.step_store import StepStore, run_each
 from groundwire.storage import Count, Entry, MemoryStore, Pace, ResilientStore, StoreError, open_store
 from groundwire.storage.base import Add, Answer, Get, Operation, Set
-from groundwire.storage.memory import run_each
 from world.virtual_time import run_virtually
 
 
-class Moody(MemoryStore):
+class Moody(StepStore):
     """A store in memory that is gone, or hangs, when a test says so."""
 
     def __init__(self) -> None:
@@ -205,7 +205,7 @@ async def test_what_was_counted_while_the_store_came_back_is_known_if_it_goes_ag
     await store.aclose()
 
 
-class ReadOnly(MemoryStore):
+class ReadOnly(StepStore):
     """A store that can be read, with a delay, and not be written."""
 
     async def get(self, key: str) -> Entry | None:
@@ -341,7 +341,7 @@ def test_a_silent_store_is_given_up_after_twice_the_bound() -> None:
     assert run_virtually(main()) == pytest.approx(0.5)
 
 
-class Late(MemoryStore):
+class Late(StepStore):
     """A store whose answer comes while nothing of this process runs."""
 
     async def get(self, key: str) -> Entry | None:

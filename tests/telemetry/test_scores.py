@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from components.step_store import StepStore
 from components.work import lines
 from groundwire.storage import MemoryStore, Store, StoreError, open_store
 from groundwire.telemetry.daily_counters import BOUNDS, KEPT_DAYS, Scores, bucket_of, counter_key, quantile
@@ -135,7 +136,7 @@ async def test_days_out_of_bounds(days: int) -> None:
         await score_card(MemoryStore(), days)
 
 
-class Counting(MemoryStore):
+class Counting(StepStore):
     """A store that notes what it is told, and can be away."""
 
     def __init__(self) -> None:

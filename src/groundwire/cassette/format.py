@@ -183,7 +183,6 @@ def from_line(line: object) -> Exchange:
 
 _MARK = "groundwire_cassette"
 _VERSION = 1
-_STEP = 65_536  # bytes
 
 
 class CassetteFile:
@@ -273,15 +272,11 @@ def _begin(file: BinaryIO) -> None:
 def _mend(file: BinaryIO) -> None:
     """Terminate the last line, or remove it if its writer was killed in the middle of it."""
     size = file.seek(0, os.SEEK_END)
-    start, tail = size, b""
-    while start and b"\n" not in tail:
-        step = min(_STEP, start)
-        start -= step
-        file.seek(start)
-        tail = file.read(step) + tail
-    line = tail.rpartition(b"\n")[2]
-    if not line:
+    file.seek(max(0, size - 1))
+    if file.read(1) in {b"", b"\n"}:
         return
+    file.seek(0)
+    line = file.read().rpartition(b"\n")[2]
     try:
         json.loads(line)
     except ValueError:

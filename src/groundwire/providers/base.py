@@ -19,26 +19,22 @@ from groundwire.models import Filters, SearchResult, TimeRange
 from groundwire.models.validators import did_you_mean, faults
 from groundwire.settings import Settings
 from groundwire.settings.sections import validated
-from groundwire.transport import Transport
+from groundwire.transport.clients import HttpClients
 
 if TYPE_CHECKING:
-    from groundwire.models import Freshness, ReadResult
+    from groundwire.models import ReadResult
     from groundwire.reading.workers.pool import Workers
-    from groundwire.safety.tenancy import Owner
     from groundwire.storage.archive.store import Archive
 
 __all__ = [
     "ANY_RANGE",
     "Capabilities",
     "Options",
-    "OwnedProvider",
     "Prices",
     "ProviderClass",
     "ProviderContext",
     "ReadProvider",
-    "RevalidatingReader",
     "SearchProvider",
-    "Transports",
     "is_owned",
     "load_prices",
     "price_of",
@@ -186,25 +182,14 @@ class ReadProvider(Protocol):
         ...
 
 
-@runtime_checkable
-class OwnedProvider(Protocol):
-    """A provider whose answers depend on whose call it is, as those of an archive do."""
-
-    def owned_by(self, owner: Owner) -> Self:
-        """Return the same provider for the calls of an owner."""
-        ...
-
-
 def is_owned(provider: object) -> bool:
-    """Whether a provider is an `OwnedProvider`; faster than `isinstance`, which inspects the protocol."""
+    """Whether a provider's answers depend on whose call it is: `owned_by` returns it for the calls of an owner."""
     return hasattr(provider, "owned_by")
 
 
 def price_of(provider: SearchProvider) -> float:
     """Return the usual price of one search, in US dollars; a provider without a price is free."""
     price = getattr(provider, "price_usd", 0.0)
-    if type(price) is float:
-        return price
     return float(price) if isinstance(price, (int, float)) else 0.0
 
 
@@ -212,25 +197,6 @@ def scope(provider: SearchProvider) -> str:
     """Return the account of a provider: its rate limits and quotas apply to everyone who uses it."""
     account = getattr(provider, "account", "")
     return f"{provider.name}:{account}" if account else provider.name
-
-
-class RevalidatingReader(Protocol):
-    """A `ReadProvider` that can revalidate a page; its capabilities include `revalidates`."""
-
-    async def read_url(
-        self, url: str, *, deadline: Deadline | None = None, known: Freshness | None = None
-    ) -> ReadResult:
-        """Read a page, or find that it is unchanged; see `ReadProvider.read_url`.
-
-        Args:
-            url: A URL that the guard has allowed.
-            deadline: The deadline of the page.
-            known: The caching headers from when this reader last read the page.
-
-        Returns:
-            The page, or a result with `unchanged` and the new caching headers.
-        """
-        ...
 
 
 class Options(BaseModel):
@@ -247,28 +213,6 @@ class Options(BaseModel):
 _O = TypeVar("_O", bound=Options)
 
 
-class Transports(Protocol):
-    """The HTTP clients for providers, which do not close them."""
-
-    @property
-    def api(self) -> Transport:
-        """The client for public services."""
-        ...
-
-    @property
-    def pages(self) -> Transport:
-        """The client for pages."""
-        ...
-
-    def service(self, url: str) -> Transport:
-        """Return the client for a public service, through the proxy for its URL."""
-        ...
-
-    def operator(self, base_url: str) -> Transport:
-        """Return a client restricted to the origin of a URL configured by the operator, private or not."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class ProviderContext:
     """The context that a provider is created from."""
@@ -277,8 +221,8 @@ class ProviderContext:
     """Its name: that of its entry point, or `NAME:LABEL` if there are several of one kind."""
     settings: Settings
     """All settings."""
-    transports: Transports
-    """HTTP clients."""
+    transports: HttpClients
+    """The HTTP clients for providers, which do not close them."""
     raw_options: Mapping[str, Any] = field(default_factory=dict)
     """The provider's own options, not yet validated."""
     archive: Archive | None = None

@@ -21,11 +21,11 @@ from groundwire.providers.base import (
     ProviderContext,
     ReadProvider,
     SearchProvider,
-    Transports,
 )
 from groundwire.settings import Settings
 from groundwire.settings.provider_options import load_entry, provider_entries, provider_entry, provider_names
 from groundwire.storage.archive.store import Archive
+from groundwire.transport.clients import HttpClients
 
 if TYPE_CHECKING:
     from groundwire.models import ReadResult
@@ -63,7 +63,7 @@ def provider_classes() -> dict[str, ProviderClass]:
 def create(
     name: str,
     settings: Settings,
-    transports: Transports,
+    transports: HttpClients,
     archive: Archive | None = None,
     cls: ProviderClass | None = None,
     workers: Workers | None = None,

@@ -167,7 +167,7 @@ class LocalReadProvider:
     async def read_url(
         self, url: str, *, deadline: Deadline | None = None, known: Freshness | None = None
     ) -> ReadResult:
-        """Read a page, or find that it is unchanged; see `RevalidatingReader.read_url`."""
+        """Read a page, or find that it is unchanged; see `ReadProvider.read_url` and `Capabilities.revalidates`."""
         deadline = deadline or Deadline.after(_TIMEOUT)
         conditions = {known.url: known.conditions} if known is not None and known.conditions else {}
         reply = await self._transport.fetch(

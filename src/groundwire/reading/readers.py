@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from typing import Literal, Protocol, cast
+from typing import Any, Literal, Protocol, cast
 
 from groundwire.deadline import Deadline
 from groundwire.errors import (
@@ -32,7 +32,6 @@ from groundwire.errors import (
 )
 from groundwire.models import Attempt, AttemptFinished, AttemptStarted, Freshness, Observer, Outcome, Page, ReadResult
 from groundwire.providers import ReadProvider
-from groundwire.providers.base import RevalidatingReader
 from groundwire.reading.extracted import cleaned_result
 from groundwire.reading.sites.reader import SiteReader, SiteReaders
 from groundwire.safety.guard import Guard
@@ -306,7 +305,7 @@ class Readers:
                 if not reader.capabilities.guarded:
                     result = await self._ask_another(reader, reading)
                 elif reader.capabilities.revalidates and (freshness := reading.freshness(reader)) is not None:
-                    asking = cast("RevalidatingReader", reader)  # its capabilities say so
+                    asking = cast("Any", reader)  # its capabilities say so
                     result = await asking.read_url(url.text, deadline=deadline, known=freshness)
                 else:
                     result = await reader.read_url(url.text, deadline=deadline)

@@ -17,9 +17,17 @@ from groundwire.errors import BudgetExceeded
 from groundwire.models import Budget
 from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.cost_ledger import MICRO, CostLedger, micro
-from groundwire.routing.daily_quota import DailyQuota, Limits, count_up_to
+from groundwire.routing.daily_quota import DailyQuota, Limits, take_up_to
 from groundwire.safety.tenancy import LOCAL, Owner
-from groundwire.storage.base import Add, Count, Get, Lookup, Operation, Set, Store
+from groundwire.storage.base import (
+    Add,
+    Count,
+    Get,
+    Lookup,
+    Operation,
+    Set,
+    Store,
+)
 
 __all__ = ["Limits", "Reservation", "SessionBudget", "session_name"]
 
@@ -171,18 +179,26 @@ class SessionBudget:
         if used >= self.limits.cost_usd:
             raise self._no_money(used, self._last_usage.spent)
 
-    async def settle(self, reservation: Reservation, cost_usd: float) -> None:
-        """Replace the reserved price by the actual cost."""
-        difference = micro(cost_usd) - reservation.micro_usd
-        if difference:
-            await self._add(difference, reservation.day)
+    async def settle(
+        self, reservation: Reservation, cost_usd: float | None = None, *, searches: int | None = None
+    ) -> None:
+        """Replace what was reserved by what was made.
 
-    async def release(self, reservation: Reservation, cost_usd: float = 0.0) -> None:
-        """Uncount a search that could not be made; its actual cost stays counted."""
-        count = await self.store.count(self._key("searches"), -1)
-        self._note(count.total)
-        await self._uncount(reservation.day, 1, 0)
-        await self.settle(reservation, cost_usd)
+        Args:
+            reservation: The reservation.
+            cost_usd: The actual cost; by default the reserved price of each search that was made.
+            searches: How many were made, by default all of them; none if a search could not be made, and more than
+                reserved are counted too.
+        """
+        made = reservation.searches if searches is None else searches
+        price = reservation.micro_usd // reservation.searches if reservation.searches else 0
+        money = made * price if cost_usd is None else micro(cost_usd)
+        if made != reservation.searches:
+            count = await self.store.count(self._key("searches"), made - reservation.searches, ttl=_LIFE)
+            self._note(count.total)
+            await self._uncount(reservation.day, reservation.searches - made, 0)
+        if money != reservation.micro_usd:
+            await self._add(money - reservation.micro_usd, reservation.day)
 
     async def reserve_many(self, most: int, price_usd: float = 0.0) -> Reservation:
         """Reserve searches for a model's API: the requested number, or what is left.
@@ -195,25 +211,13 @@ class SessionBudget:
         await self._end_if_idle()
         day = self.quota.today() if self.quota is not None else 0
         allowed = await self.quota.take_up_to(day, most, price) if self.quota is not None else most
-        searches = await self._reserve_many(allowed, price)
+        searches, total = await take_up_to(
+            self.store, self._key, "searches", (allowed, price), (self.limits.searches, self.limits.cost_usd), _LIFE
+        )
+        if allowed:
+            self._note(total)
         await self._uncount(day, allowed - searches, (allowed - searches) * price)
         return Reservation(searches, searches * price, day)
-
-    async def settle_many(self, reservation: Reservation, searches: int) -> None:
-        """Replace reserved searches by the actual ones.
-
-        Args:
-            reservation: The reservation.
-            searches: How many were made, each at the reserved price; more than reserved are counted too.
-        """
-        price = reservation.micro_usd // reservation.searches if reservation.searches else 0
-        money = searches * price
-        if searches != reservation.searches:
-            count = await self.store.count(self._key("searches"), searches - reservation.searches, ttl=_LIFE)
-            self._note(count.total)
-            await self._uncount(reservation.day, reservation.searches - searches, 0)
-        if money != reservation.micro_usd:
-            await self._add(money - reservation.micro_usd, reservation.day)
 
     async def check_tokens(self) -> None:
         """Check that some page text may still be read.
@@ -291,20 +295,6 @@ class SessionBudget:
             "MCP prompt new_session, groundwire session NAME --reset, DELETE /v1/sessions/NAME, or reset_session() in "
             "Python."
         )
-
-    async def _reserve_many(self, most: int, price: int) -> int:
-        """Count searches with their price in the session's own budget; return how many it allows."""
-        if most <= 0:
-            return 0
-        searches, total = await count_up_to(self.store, self._key("searches"), most, 1, self.limits.searches, _LIFE)
-        self._note(total)
-        if not price or not searches:
-            return searches
-        limit = round(self.limits.cost_usd * MICRO)
-        paid, _ = await count_up_to(self.store, self._key("usd"), searches, price, limit, _LIFE)
-        if paid < searches:
-            self._note((await self.store.count(self._key("searches"), paid - searches)).total)
-        return paid
 
     async def _take_of_day(self, micro_usd: int) -> int:
         """Count a call in the owner's quota, and return its day; 0 if there is no quota."""

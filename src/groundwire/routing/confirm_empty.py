@@ -16,11 +16,10 @@ from dataclasses import replace
 
 from groundwire.models import Attempt, Query
 from groundwire.providers.base import SearchProvider, price_of
-from groundwire.routing.attempts import AttemptResult
 from groundwire.routing.calls import SearchCall
 from groundwire.routing.extra_budget import ExtraBudget
 from groundwire.routing.health import Health
-from groundwire.routing.provider_call import ProviderCaller
+from groundwire.routing.provider_call import AttemptResult, ProviderCaller
 
 __all__ = ["CONTROL_REASON", "EmptyConfirmer", "second_opinion"]
 
@@ -51,17 +50,18 @@ class EmptyConfirmer:
 
     Args:
         extra: The budget for requests to paid providers.
+        caller: Makes the attempts.
     """
 
-    def __init__(self, extra: ExtraBudget) -> None:
+    def __init__(self, extra: ExtraBudget, caller: ProviderCaller) -> None:
         self._extra = extra
+        self._caller = caller
 
     async def confirm(
         self,
         results: Sequence[AttemptResult],
         call: SearchCall,
         providers: Sequence[SearchProvider],
-        caller: ProviderCaller,
         began: float,
     ) -> tuple[AttemptResult | None, list[Attempt]]:
         """Return a confirmed empty result or one with rows after all, and the attempts made.
@@ -70,28 +70,27 @@ class EmptyConfirmer:
             results: The providers' results, without rows.
             call: The call.
             providers: The providers of the call.
-            caller: Makes the attempts.
             began: When the call started, on the loop's clock.
         """
-        attempts: list[Attempt] = []
+        attempts, health = list[Attempt](), self._caller.health
         named = {provider.name: provider for provider in providers}
-        proven = second_opinion(results, caller.health)
+        proven = second_opinion(results, health)
         if proven is not None:
             return proven, attempts
         empty = self._candidates(results, named)
         # Without doubts: 6 of 3,000 searches end in a wrong "nothing found".
-        doubtful = {name for item in empty if caller.health.is_doubtful(name := item.attempt.provider)}
+        doubtful = {name for item in empty if health.is_doubtful(name := item.attempt.provider)}
         missing = 1 + bool(doubtful)
         for item in empty:
             provider = named[item.attempt.provider]
-            witness = item.empty == "answered" and caller.health.has_record(provider.name, just_now=_JUST_NOW)
+            witness = item.empty == "answered" and health.has_record(provider.name, just_now=_JUST_NOW)
             await self._pause(len(results) + len(attempts), call, began)
-            has_rows = await self._control_query(provider, call, caller, attempts)
+            has_rows = await self._control_query(provider, call, attempts)
             if not (witness if has_rows is None else has_rows):
                 continue
             for _ in range(1 if provider.name in doubtful else missing):
                 await self._pause(len(results) + len(attempts), call, began)
-                again = await self._ask(provider, call, caller)  # it may have failed to find anything only once
+                again = await self._ask(provider, call)  # it may have failed to find anything only once
                 if again is None:
                     if witness:
                         return item, attempts
@@ -113,30 +112,18 @@ class EmptyConfirmer:
             return [item for item in empty if item.empty == "answered"]  # after failures, only these count
         return empty
 
-    async def control(self, provider: SearchProvider, call: SearchCall, caller: ProviderCaller) -> None:
-        """Send a control query to a provider with repeated empty results; rows show that it is healthy.
+    async def control(self, provider: SearchProvider, call: SearchCall) -> None:
+        """Send a control query to a provider with repeated empty results; rows show that it is healthy."""
+        await self._control_query(provider, call, [])
 
-        Args:
-            provider: The provider.
-            call: The call that pays.
-            caller: Makes the attempt.
-        """
-        await self._control_query(provider, call, caller, [])
-
-    async def _control_query(
-        self,
-        provider: SearchProvider,
-        call: SearchCall,
-        caller: ProviderCaller,
-        attempts: list[Attempt],
-    ) -> bool | None:
+    async def _control_query(self, provider: SearchProvider, call: SearchCall, attempts: list[Attempt]) -> bool | None:
         """Return whether the provider finds anything; None if the budget forbids a query."""
-        done = await self._ask(provider, replace(call, query=_CONTROL_QUERY), caller)
+        done = await self._ask(provider, replace(call, query=_CONTROL_QUERY))
         if done is None:
             return None
         attempts.append(done.attempt.model_copy(update={"reason": done.attempt.reason or CONTROL_REASON}))
         if done.rows:
-            caller.health.prove(provider.name)
+            self._caller.health.prove(provider.name)
         return bool(done.rows)
 
     @staticmethod
@@ -146,13 +133,13 @@ class EmptyConfirmer:
         if 0 < pause < call.deadline.remaining() - _MOST_REQUESTS:
             await asyncio.sleep(pause)
 
-    async def _ask(self, provider: SearchProvider, call: SearchCall, caller: ProviderCaller) -> AttemptResult | None:
+    async def _ask(self, provider: SearchProvider, call: SearchCall) -> AttemptResult | None:
         """Make one attempt; None if that needs a paid provider and the budget does not allow it."""
         charged = 1.0 if price_of(provider) else 0.0
         if charged and not self._extra.allows(charged, reserve=1 / 8):
             return None
         self._extra.spend(charged)
-        done = await caller.probe(provider, call)
+        done = await self._caller.probe(provider, call)
         if not done.answered:
             self._extra.spend(-charged)
         return done

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from groundwire.errors import BudgetExceeded
@@ -17,7 +18,7 @@ from groundwire.storage.base import Store
 if TYPE_CHECKING:
     from groundwire.settings import SessionSettings
 
-__all__ = ["DailyLimits", "DailyQuota", "Limits", "count_up_to", "limits_of"]
+__all__ = ["DailyLimits", "DailyQuota", "Limits", "limits_of", "take_up_to"]
 
 _DAY = 86_400.0  # seconds; days begin at midnight UTC
 _LIFE = 3 * _DAY  # seconds after which the store deletes a day's counts
@@ -123,13 +124,8 @@ class DailyQuota:
             calls: The requested number.
             price: The price of each, in micro-dollars.
         """
-        granted, _ = await count_up_to(self._store, self._key(day, "calls"), calls, 1, self.daily.calls, _LIFE)
-        if not granted or not price:
-            return granted
-        limit = round(self.daily.cost_usd * MICRO)
-        paid, _ = await count_up_to(self._store, self._key(day, "usd"), granted, price, limit, _LIFE)
-        await self.uncount(day, granted - paid)
-        return paid
+        limits = self.daily.calls, self.daily.cost_usd
+        return (await take_up_to(self._store, partial(self._key, day), "calls", (calls, price), limits, _LIFE))[0]
 
     async def used(self) -> dict[str, float]:
         """Return the usage of the day: `calls` and `cost_usd`."""
@@ -155,7 +151,30 @@ class DailyQuota:
         return f"day:{self.daily.name}:{day}:{what}"
 
 
-async def count_up_to(store: Store, key: str, number: int, each: int, limit: int, ttl: float) -> tuple[int, float]:
+async def take_up_to(
+    store: Store, key: Callable[[str], str], what: str, wanted: tuple[int, int], limits: tuple[int, float], ttl: float
+) -> tuple[int, float]:
+    """Count as many of a number of things as two limits allow, each with its price; return how many, and their total.
+
+    Args:
+        store: The store of the counts.
+        key: Returns the key of a count.
+        what: The name of the things.
+        wanted: The requested number, and the price of each in micro-dollars.
+        limits: The limit of the total, and of the money in US dollars; 0 means none.
+        ttl: Seconds after which the store deletes the counts.
+    """
+    (number, price), (most, cost_usd) = wanted, limits
+    granted, total = await _count_up_to(store, key(what), number, 1, most, ttl)
+    if not granted or not price:
+        return granted, total
+    paid, _ = await _count_up_to(store, key("usd"), granted, price, round(cost_usd * MICRO), ttl)
+    if paid < granted:
+        total = (await store.count(key(what), paid - granted, ttl=ttl)).total
+    return paid, total
+
+
+async def _count_up_to(store: Store, key: str, number: int, each: int, limit: int, ttl: float) -> tuple[int, float]:
     """Count as many of a number of things as the limit allows; return how many, and the new total.
 
     Another process may count in between, so it is retried with fewer until they fit.

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-import math
-
 from groundwire.routing.cost_ledger import MICRO
 from groundwire.storage.base import Store, StoreError
 
 __all__ = ["ExtraBudget"]
 
 _EAGER = 2.0  # above half of the budget, any hedge is allowed; below, only likely necessary ones
-_EXCHANGE = 5.0  # seconds between two exchanges while nothing is spent here
 _SPENT, _SPENT_TTL = "extra-paid", 3_600.0  # the key in the store, and the seconds after which it resets
 
 
@@ -32,7 +28,6 @@ class ExtraBudget:
         self._burst = burst if earned > 0 else 0.0
         self._shared = 0.0
         self._pending = 0.0
-        self._exchanged_at = -math.inf
 
     def earn(self) -> None:
         """Count a search."""
@@ -63,10 +58,6 @@ class ExtraBudget:
 
         While the store fails, the budget is local to this process.
         """
-        now = asyncio.get_running_loop().time()
-        if not self._pending and now - self._exchanged_at < _EXCHANGE:
-            return
-        self._exchanged_at = now
         pending, self._pending = self._pending, 0.0
         self._shared += pending  # until the store has answered
         try:

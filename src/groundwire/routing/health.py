@@ -13,17 +13,15 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Final, Literal, NamedTuple, TypeVar, cast, get_args
+from typing import Annotated, ClassVar, Final, Literal, NamedTuple, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from groundwire.models import Attempt, Outcome
 from groundwire.providers import SearchProvider
-from groundwire.storage.base import Store, StoreError
+from groundwire.storage.base import Entry
 
-__all__ = ["Changes", "Health", "HealthRecord", "Order", "ProviderHealth", "load_record", "record_key"]
-
-_P = TypeVar("_P", bound=SearchProvider)
+__all__ = ["Changes", "Health", "HealthRecord", "Order", "ProviderHealth"]
 
 _SLOW: frozenset[Outcome] = frozenset({"timeout"})
 _REFUSED: frozenset[Outcome] = frozenset({"rate_limited", "blocked", "quota", "auth"})
@@ -52,36 +50,40 @@ _RECORD = 600.0  # seconds for which rows are evidence that a provider works
 
 
 Changes = Mapping[str, float | int | str]
-"""What other processes should know: fields of a `HealthRecord`, with seconds from now instead of times."""
+"""What other processes should know: fields of a `HealthRecord`."""
 
-_Moment = Annotated[float, Field(ge=0, le=1e11)]
+_Number = Annotated[float, Field(ge=0, le=1e11)]
 
 
 class HealthRecord(BaseModel):
-    """The pauses and the pace of a provider, for all processes. Times are in seconds since the epoch; 0 means unset."""
+    """A cooldown, a pause or the pace of a provider, for all processes; what is 0 is not known."""
 
     model_config: ClassVar[ConfigDict] = ConfigDict(frozen=True, extra="ignore", defer_build=True)
 
-    cooldown: _Moment = 0.0
-    """The end of its cooldown."""
+    cooldown: _Number = 0.0
+    """Seconds of a cooldown."""
     outcome: str = ""
     """The outcome of the attempt that started it."""
     reason: str = ""
     """The provider's message."""
-    interval: _Moment = 0.0
+    interval: _Number = 0.0
     """Seconds between two requests."""
     burst: Annotated[int, Field(ge=0)] = 0
     """How many requests may be sent at once."""
-    rate: _Moment = 0.0
-    """Requests per second, learned from a rate limit error."""
-    rate_until: _Moment = 0.0
-    """The time until which that is remembered."""
-    rest: _Moment = 0.0
-    """The end of a pause required by Retry-After."""
+    rest: _Number = 0.0
+    """Seconds of a pause required by Retry-After."""
     rests: Annotated[int, Field(ge=0)] = 0
     """How many times in a row it was restarted."""
-    written: _Moment = 0.0
-    """When it was written: nothing in it lasts for longer than from then to its end, whatever the clock says."""
+    written: _Number = 0.0
+    """When it was written, in seconds since the epoch."""
+
+    @classmethod
+    def parse(cls, entry: object) -> HealthRecord | None:
+        """Return the record in an entry of the store; None if there is none, or another program's."""
+        try:
+            return cls.model_validate_json(entry.value) if isinstance(entry, Entry) else None
+        except ValidationError:
+            return None
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -274,16 +276,10 @@ class Health:
         state.cooldowns = min(state.cooldowns + 1, _MOST_COOLDOWNS)
         return {"cooldown": seconds, "outcome": outcome, "reason": reason}
 
-    def merge(self, provider: str, record: HealthRecord, seconds_left: Mapping[str, float]) -> None:
-        """Merge a record of another process, unless more is known here.
-
-        Args:
-            provider: Its name.
-            record: The record.
-            seconds_left: The seconds until the moments in it, on this process's clock.
-        """
+    def merge(self, provider: str, record: HealthRecord) -> None:
+        """Merge a record of another process, unless more is known here."""
         outcome = cast("Outcome", record.outcome) if record.outcome in get_args(Outcome) else "quota"
-        self._cool_down(provider, min(seconds_left["cooldown"], _LONGEST_COOLDOWN), outcome, record.reason)
+        self._cool_down(provider, min(record.cooldown, _LONGEST_COOLDOWN), outcome, record.reason)
 
     def give_up_probe(self, provider: str) -> None:
         """Release a probe that was not used."""
@@ -342,23 +338,6 @@ class Health:
             return False
         state.cooldown_until, state.cooldown_outcome, state.cooldown_reason = until, outcome, reason
         return True
-
-
-async def load_record(store: Store, where: str) -> HealthRecord | None:
-    """Return what other processes know of a scope; None if there is nothing, or it is unreadable."""
-    try:
-        entry = await store.get(record_key(where))
-    except StoreError:
-        return None
-    try:
-        return None if entry is None else HealthRecord.model_validate_json(entry.value)
-    except ValidationError:
-        return None  # written by another program
-
-
-def record_key(where: str) -> str:
-    """Return the key of a scope's record in the store."""
-    return f"provider:{where}"
 
 
 def _loop_time() -> float:

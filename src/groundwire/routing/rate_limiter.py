@@ -12,20 +12,20 @@ from __future__ import annotations
 import asyncio
 import math
 import secrets
-from bisect import bisect_right
 from collections import defaultdict, deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import NamedTuple
 
 from groundwire.deadline import Deadline
 from groundwire.models import Attempt, RateWindow
 from groundwire.providers.base import SearchProvider, scope
-from groundwire.routing.health import Changes, HealthRecord, load_record
+from groundwire.routing.health import Changes, HealthRecord
 from groundwire.storage.base import Store
 
-__all__ = ["LONGEST_WINDOW", "Rate", "RateLimiter", "Slot", "rate_in", "rate_of"]
+__all__ = ["LONGEST_WINDOW", "Rate", "RateLimiter", "Slot", "rate_in", "rate_of", "record_key"]
 
 LONGEST_WINDOW = 60.0
 """Seconds of a window over which requests are spread; the limit of a longer one is a quota, without pacing."""
@@ -43,11 +43,10 @@ _FEWEST = 5  # minimum number of responses
 # of 100 with 3 % of stray ones.
 _REFUSALS = 3
 _LONGEST_PAUSE = 3_600.0  # seconds
-_COUNTED = 512  # requests that are counted at most
 _SAMPLES = 50  # responses that are compared
 # Of the rate after a 429; per second, of the last rejected rate. Without growth, 30 % on the first: p99 2.2 -> 4.2 s.
 _DECREASE, _INCREASE = 0.95, 0.005
-_REMEMBERED = 1 / _INCREASE  # seconds until a learned rate has doubled and is forgotten
+_NO_CHANGES: Changes = MappingProxyType({})
 
 
 class Rate(NamedTuple):
@@ -74,8 +73,8 @@ class Slot(NamedTuple):
     """The provider's scope."""
     at: float = 0.0
     """The start time, on the loop's clock."""
-    density: int = -1
-    """The number of requests in the second before; -1 until there was a second."""
+    density: int = 0
+    """The number of requests in the second before."""
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -93,42 +92,31 @@ class _Pause:
 class _Learned:
     """What requests and 429 responses reveal about the rate limit."""
 
-    send_times: list[float] = field(default_factory=list)
+    sent: deque[float] = field(default_factory=deque)
     densities: deque[int] = field(default_factory=lambda: deque(maxlen=_SAMPLES))
-    refusals: deque[tuple[float, int]] = field(default_factory=lambda: deque(maxlen=_REFUSALS))
+    refusals: deque[int] = field(default_factory=lambda: deque(maxlen=_REFUSALS))
     answered: bool = False
-    begun: float = math.inf
     refused_at: float = -math.inf
     limit: float = 0.0
 
     def send(self, now: float) -> int:
-        """Record a request; return the number in the second before it, -1 in the first second."""
-        self.begun = min(self.begun, now)
-        if len(self.send_times) >= 2 * _COUNTED:
-            del self.send_times[:-_COUNTED]
-        first, number = max(0, len(self.send_times) - _COUNTED), len(self.send_times)
-        count = number - bisect_right(self.send_times, now - _WINDOW, first) if now - self.begun >= _WINDOW else -1
-        self.send_times.append(now)
-        return count
+        """Record a request; return the number in the second before it."""
+        while self.sent and self.sent[0] <= now - _WINDOW:
+            self.sent.popleft()
+        self.sent.append(now)
+        return len(self.sent) - 1
 
-    def refuse(self, sent_at: float, density: int, now: float) -> bool:
-        """Record a 429 response; return whether a rate was learned from it.
-
-        That requires that the last few were received with more requests than any successful one.
-        """
-        if sent_at in self.send_times:
-            self.send_times.remove(sent_at)
-        self.refusals.append((now, density))
-        recent = [count for at, count in self.refusals if now - at < 2 * LONGEST_WINDOW]
-        densities = [count for count in self.densities if count >= 0]
-        if len(recent) < _REFUSALS or len(densities) < _FEWEST or max(densities) >= min(recent):
-            return False
-        if now - self.refused_at < _WINDOW:
-            return False  # requests from before the rate was learned still fill the window
-        present, allowed = density / _WINDOW, self.allowed(now)
-        self.limit = _DECREASE * (min(present, allowed) if allowed else present)
+    def refuse(self, sent_at: float, density: int, now: float) -> None:
+        """Record a 429 response, and learn a rate if the last few came with more requests than any successful one."""
+        if sent_at in self.sent:
+            self.sent.remove(sent_at)
+        self.refusals.append(density)
+        if len(self.refusals) < _REFUSALS or len(self.densities) < _FEWEST:
+            return
+        if max(self.densities) >= min(self.refusals) or now - self.refused_at < _WINDOW:
+            return  # requests from before the rate was learned still fill the window
+        self.limit = _DECREASE * min(density / _WINDOW, self.allowed(now) or math.inf)
         self.refused_at = now
-        return True
 
     def allowed(self, now: float) -> float:
         """Return the rate in requests per second; 0 if none is known, or it was learned long ago."""
@@ -201,7 +189,7 @@ class RateLimiter:
             attempt: The outcome.
         """
         where, now = slot.where, asyncio.get_running_loop().time()
-        pause, changes = self._pauses.get(where), dict[str, float | int | str]()
+        pause, changes = self._pauses.get(where), _NO_CHANGES
         if attempt.retry_after and attempt.outcome not in {"auth", "quota"}:
             why = attempt.reason.partition(": ")[0]  # the rest is the service's message, and may quote a tenant's query
             changes = self._begin_pause(where, attempt.retry_after, why)
@@ -214,27 +202,22 @@ class RateLimiter:
             learned.answered = True
         if attempt.outcome != "rate_limited":
             learned.densities.append(slot.density)
-        elif self._rates.get(where) is None and learned.refuse(slot.at, slot.density, now):
-            changes |= {"rate": learned.limit, "rate_until": _REMEMBERED}
+        elif self._rates.get(where) is None:
+            learned.refuse(slot.at, slot.density, now)
         return changes
 
-    def merge(self, where: str, record: HealthRecord, seconds_left: Mapping[str, float]) -> None:
-        """Merge what another process has learned.
+    def merge(self, where: str, record: HealthRecord) -> None:
+        """Merge what a provider has stated to another process.
 
         Args:
             where: The provider's scope.
-            record: The record.
-            seconds_left: The seconds until the moments in it, on this process's clock.
+            record: The record; the seconds in it are those that are left.
         """
-        now, learned_for = asyncio.get_running_loop().time(), seconds_left["rate_until"]
         if (announced := rate_in(record)) is not None:
             self._rates[where] = announced
-        if record.rate > 0 and 0 < learned_for <= _REMEMBERED:
-            learned, refused_at = self._learned[where], now - (_REMEMBERED - learned_for)
-            if refused_at > learned.refused_at + _SLACK:
-                learned.limit, learned.refused_at = max(record.rate, 1 / LONGEST_WINDOW), refused_at
-        if seconds_left["rest"] > 0 and where not in self._pauses:
-            until = now + min(seconds_left["rest"], _LONGEST_PAUSE)
+        if record.rest > 0 and where not in self._pauses:
+            now = asyncio.get_running_loop().time()
+            until = now + min(record.rest, _LONGEST_PAUSE)
             self._pauses[where] = _Pause(now, until, min(record.rests, 20), record.reason)
 
     def pause_of(self, provider: SearchProvider) -> tuple[float, str] | None:
@@ -242,7 +225,7 @@ class RateLimiter:
         pause = self._pauses.get(scope(provider))
         return None if pause is None else (max(0.0, pause.until - asyncio.get_running_loop().time()), pause.reason)
 
-    def _begin_pause(self, where: str, seconds: float, reason: str) -> dict[str, float | int | str]:
+    def _begin_pause(self, where: str, seconds: float, reason: str) -> Changes:
         """Start a pause: short at first, doubled by each failed probe, and never longer than requested.
 
         For a provider without any successful response, the requested time counts for longer.
@@ -328,7 +311,7 @@ class RateLimiter:
         try:
             while not await self._store.lease(f"scout:{where}", owner=self._owner, ttl=_SCOUT):
                 await asyncio.sleep(_POLL)
-                record = await load_record(self._store, where)
+                record = HealthRecord.parse(await self._store.get(record_key(where, "interval")))
                 if record is not None and (rate := rate_in(record)) is not None:
                     self._rates[where] = rate
                 if where in self._rates or asyncio.get_running_loop().time() >= until:
@@ -367,6 +350,11 @@ def rate_of(windows: Sequence[RateWindow]) -> Rate | None:
     if not rates:
         return None
     return Rate(max(rate.interval for rate in rates), min(rate.burst for rate in rates))
+
+
+def record_key(where: str, kind: str) -> str:
+    """Return the key in the store of what is known of a scope: its `cooldown`, `rest` or `interval`."""
+    return f"provider:{where}:{kind}"
 
 
 def rate_in(record: HealthRecord) -> Rate | None:

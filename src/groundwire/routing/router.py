@@ -14,15 +14,13 @@ from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed
 from groundwire.models import Attempt, FilterReceipt, Observer, SearchResponse, SearchResult
 from groundwire.providers.base import SearchProvider, price_of
-from groundwire.routing.attempts import AttemptResult, AttemptState, make_attempt
 from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.calls import SearchCall
 from groundwire.routing.confirm_empty import EmptyConfirmer
 from groundwire.routing.health import Health, ProviderHealth
-from groundwire.routing.hedging import HedgedRunner, HedgeResult
-from groundwire.routing.hedging_policy import HedgePolicy
+from groundwire.routing.hedging import HedgedRunner, HedgePolicy, HedgeResult
 from groundwire.routing.keyless import KeylessNotice
-from groundwire.routing.provider_call import ProviderCaller
+from groundwire.routing.provider_call import AttemptResult, AttemptState, ProviderCaller
 from groundwire.routing.rate_limiter import RateLimiter
 from groundwire.routing.result_merging import fuse, replaced
 from groundwire.routing.shared_health import SharedHealth
@@ -79,7 +77,7 @@ class Router:
             notice=KeylessNotice(counts, self.providers),
             shared=self._shared,
         )
-        self._confirmer = EmptyConfirmer(self._runner.extra)
+        self._confirmer = EmptyConfirmer(self._runner.extra, self._caller)
         self._tasks = BackgroundTasks()
         self._last = last
         self._archive = archive
@@ -137,7 +135,7 @@ class Router:
         attempts = [item.attempt for item in finish.results] + finish.abandoned
         result, controls = finish.winner, list[Attempt]()
         if result is None:
-            result, controls = await self._confirmer.confirm(finish.results, call, self.providers, self._caller, began)
+            result, controls = await self._confirmer.confirm(finish.results, call, self.providers, began)
         if result is None:
             return await self._last_resort(call, [*attempts, *controls])
         health, rows = self._caller.health, bool(result.rows)
@@ -158,7 +156,7 @@ class Router:
             if provider.name in suspects and (most := most - 1) >= 0:
                 suspects.remove(provider.name)
                 later = Deadline.after(self._runner.attempt_timeout, call.deadline.clock)
-                self._tasks.start(self._confirmer.control(provider, replace(call, deadline=later), self._caller))
+                self._tasks.start(self._confirmer.control(provider, replace(call, deadline=later)))
 
     async def _last_resort(self, call: SearchCall, attempts: list[Attempt]) -> SearchResponse:
         """Return the last provider's results when all others have failed."""
@@ -194,14 +192,15 @@ class Router:
             if state.sent and not task.cancelled():
                 item = task.result()
             else:
-                health.give_up_probe(provider.name)
-                item = AttemptResult(make_attempt(provider.name, "timeout", "abandoned: others had answered"))
-                item.attempt = item.attempt.model_copy(
-                    update={
-                        "latency_ms": round((loop.time() - began) * 1_000),
-                        "cost_usd": price_of(provider) if state.sent else 0.0,
-                        "abandoned": True,
-                    }
+                item = AttemptResult(
+                    Attempt(
+                        provider=provider.name,
+                        outcome="timeout",
+                        reason="abandoned: others had answered",
+                        latency_ms=round((loop.time() - began) * 1_000),
+                        cost_usd=price_of(provider) if state.sent else 0.0,
+                        abandoned=True,
+                    )
                 )
             results.append(item)
         answers = [item for item in results if item.rows]

@@ -186,20 +186,15 @@ def _has_secret(url: str, depth: int) -> bool:
 def _parameters(text: str) -> Iterator[tuple[str, str]]:
     for pair in _PAIR_END.split(text):
         name, equals, value = pair.partition("=")
-        if equals and ("%" in pair or "+" in pair):
+        if equals:
             yield unquote_plus(name), unquote_plus(value).strip()
-        elif equals:
-            yield name, value.strip()
 
 
 def _is_secret_parameter(name: str, value: str, depth: int) -> bool:
     """Return whether a decoded parameter is a secret or a URL with one."""
     if not value:
         return False
-    if name.isalnum() and name.islower() and name.isascii():
-        words = [name]  # as most are
-    else:
-        words = [word.lower() for part in _NOT_ALNUM.split(name) for word in _HUMP.split(part) if word]
+    words = [word.lower() for part in _NOT_ALNUM.split(name) for word in _HUMP.split(part) if word]
     if _PAGING.intersection(words):
         words = [word for word in words if word not in {"key", "token"}]
     if _WORDS.intersection(words) or _PAIRS.intersection(pairwise(words)):

@@ -34,10 +34,11 @@ from groundwire.errors import (
     UnprovenEmpty,
     counted,
 )
-from groundwire.providers.base import ReadProvider, SearchProvider, Transports
+from groundwire.providers.base import ReadProvider, SearchProvider
 from groundwire.settings import Settings
 from groundwire.setup.apply import Offer, load_offers
 from groundwire.setup.provider_status import ProviderStatus, opened
+from groundwire.transport.clients import HttpClients
 from groundwire.transport.errors import ExchangeFailed
 
 __all__ = ["JSON_ON", "OUTCOMES", "Outcome", "Verdict", "Verification", "duration", "verify", "verify_all"]
@@ -136,7 +137,7 @@ async def verify(
     settings: Settings,
     *,
     deadline: Deadline | None = None,
-    transports: Transports | None = None,
+    transports: HttpClients | None = None,
 ) -> Verification:
     """Make one call of a provider, without caches, retries and fallbacks.
 
@@ -164,7 +165,7 @@ async def verify_all(
     settings: Settings,
     *,
     deadline: Deadline | None = None,
-    transports: Transports | None = None,
+    transports: HttpClients | None = None,
 ) -> dict[str, Verification]:
     """Call every service once that can be called, all at the same time; see `verify`."""
     names = [row.name for row in rows if row.can_be_called]

@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime
 from typing import Literal, cast
 
 from groundwire.errors import GroundwireError, MissingKey, NotConfigured
-from groundwire.providers.base import ProviderClass, ReadProvider, SearchProvider, Transports, price_of
+from groundwire.providers.base import ProviderClass, ReadProvider, SearchProvider, price_of
 from groundwire.providers.registry import create
 from groundwire.settings import Settings
 from groundwire.settings.schema import key_from_keyring
@@ -106,7 +106,7 @@ async def provider_statuses(
 async def opened(
     name: str,
     settings: Settings,
-    transports: Transports | None = None,
+    transports: HttpClients | None = None,
     *,
     cls: ProviderClass | None = None,
 ) -> AsyncGenerator[SearchProvider | ReadProvider]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol, cast
@@ -11,7 +9,6 @@ from typing import NamedTuple, Protocol, cast
 from groundwire.errors import GroundwireError
 
 __all__ = [
-    "LONGEST_WAIT",
     "Add",
     "Answer",
     "AssignNumbers",
@@ -28,17 +25,7 @@ __all__ = [
     "Set",
     "Store",
     "StoreError",
-    "arrival_of",
-    "decode_key",
-    "encode_key",
-    "ended",
-    "next_slot",
-    "note_digest",
-    "note_key",
 ]
-
-LONGEST_WAIT = 900.0
-"""Seconds that no call with a deadline waits for a slot."""
 
 
 class StoreError(GroundwireError):
@@ -72,8 +59,6 @@ class Pace(NamedTuple):
     """Whether a slot was reserved; otherwise nothing changed."""
     wait: float
     """Seconds until the reserved slot; when none was reserved, what the wait would have been."""
-    backlog: float = 0.0
-    """Seconds after which the pace has no memory of earlier calls: then a whole burst may go again."""
 
 
 class Numbers(NamedTuple):
@@ -278,54 +263,3 @@ class Store(Protocol):
     async def aclose(self) -> None:
         """Close files, threads and connections; later calls raise StoreError."""
         ...
-
-
-def ended(operation: Operation, answer: Answer) -> bool:
-    """Whether an operation with this result is the last of its batch."""
-    if answer is None:
-        return False
-    if isinstance(operation, Get):
-        return operation.ends
-    if isinstance(answer, Count):
-        return not answer.granted
-    return answer is False and isinstance(operation, Lease)
-
-
-def note_digest(note: bytes) -> bytes:
-    """Return the identifier of a register's note."""
-    return hashlib.blake2b(note, digest_size=12).digest()
-
-
-def note_key(key: str, digest: bytes) -> str:
-    """Return the key of a register's note, in stores that store it as a value."""
-    return f"\0note\0{key}\0{digest.hex()}"
-
-
-def encode_key(key: str) -> bytes:
-    """Encode a key; text from a model may contain lone surrogates, which UTF-8 rejects."""
-    return key.encode("utf-8", "surrogatepass")
-
-
-def decode_key(key: bytes) -> str:
-    """Revert `encode_key`."""
-    return key.decode("utf-8", "surrogatepass")
-
-
-def arrival_of(stored: float | None, now: float, interval: float, burst: int, max_wait: float | None) -> float:
-    """Return when the next call of a pace would come.
-
-    Where calls wait for a limited time, a slot that is further ahead was stored before the clock was set back.
-    """
-    longest = math.inf if max_wait is None else burst * interval + max(max_wait, LONGEST_WAIT)
-    return stored if stored is not None and now < stored <= now + longest else now
-
-
-def next_slot(
-    stored: float | None, now: float, interval: float, burst: int, max_wait: float | None
-) -> tuple[Pace, float]:
-    """Return the next slot of a pace, and when the call after it would come, to be stored if it is granted."""
-    arrival = arrival_of(stored, now, interval, burst, max_wait)
-    wait = max(0.0, arrival - (burst - 1) * interval - now)
-    if max_wait is not None and wait > max_wait:
-        return Pace(granted=False, wait=wait, backlog=arrival - now), arrival
-    return Pace(granted=True, wait=wait, backlog=arrival + interval - now), arrival + interval

@@ -25,9 +25,9 @@ from groundwire.storage.base import (
     Register,
     Store,
     StoreError,
-    ended,
 )
 from groundwire.storage.memory import MemoryStore
+from groundwire.storage.rules import ended
 
 __all__ = ["ResilientStore"]
 
@@ -158,14 +158,10 @@ class ResilientStore(Store):
         await self._fallback.aclose()
 
     async def _call(self, operation: Callable[[Store], Awaitable[_T]], switch: _Switch, *, probe: bool = True) -> _T:
-        if switch.ready() and (probe or not switch.off):  # what only reads says nothing about writing
-            with suppress(_FellBack):
-                return await self._ask(operation, switch)
-        return await operation(self._fallback)
-
-    async def _ask(self, operation: Callable[[Store], Awaitable[_T]], switch: _Switch) -> _T:
-        """Call the real store; raise _FellBack if it fails."""
-        probe = switch.begin()
+        """Call the real store, or memory while it fails; what only reads says nothing about writing: it is no probe."""
+        if not switch.ready() or (switch.off and not probe):
+            return await operation(self._fallback)
+        probing = switch.begin()
         try:
             owed = switch is self._writing and self._owed
             answer = await self._in_time(self._settle_first(operation) if owed else operation(self._store))
@@ -174,17 +170,18 @@ class ResilientStore(Store):
                 reason = (str(exc) or f"no answer within {self._bound:g} s").removesuffix(".")
                 _logger.warning("%s. Using process memory instead, which other processes cannot see.", reason)
             switch.failed()
-            raise _FellBack from exc
+        else:
+            if probing:  # one that was sent before the outage proves nothing
+                switch.retry_at = None
+                if switch is self._writing:
+                    self._fallback, self._seeded = self._make_fallback(), set()
+                if not self.degraded:
+                    _logger.info("The store is available again.")
+            return answer
         finally:
-            if probe:
+            if probing:
                 switch.probing = False
-        if probe:  # one that was sent before the outage proves nothing
-            switch.retry_at = None
-            if switch is self._writing:
-                self._fallback, self._seeded = self._make_fallback(), set()
-            if not self.degraded:
-                _logger.info("The store is available again.")
-        return answer
+        return await operation(self._fallback)
 
     async def _in_time(self, call: Awaitable[_T]) -> _T:
         """Wait for the bound, then as long again in which this process certainly reads answers."""
@@ -275,10 +272,6 @@ def _put(numbers: OrderedDict[str, int], key: str, number: int) -> None:
     numbers[key] = max(number, numbers.pop(key, 0))
     if len(numbers) > _REMEMBERED:
         numbers.popitem(last=False)
-
-
-class _FellBack(Exception):
-    """The real store failed; memory is used instead."""
 
 
 class _Switch:

@@ -6,9 +6,8 @@ import math
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, Generic, TypeAlias, TypeVar
+from collections.abc import Callable, Sequence
+from typing import Generic, TypeAlias, TypeVar
 
 from groundwire.storage.base import (
     Add,
@@ -26,12 +25,10 @@ from groundwire.storage.base import (
     Set,
     Store,
     StoreError,
-    ended,
-    next_slot,
-    note_key,
 )
+from groundwire.storage.rules import assign_numbers, ended, next_count, next_slot, note_key
 
-__all__ = ["MemoryStore", "run_each"]
+__all__ = ["MemoryStore"]
 
 _OVERHEAD = 300  # bytes that one entry takes beside its key and value (CPython 3.11, measured)
 _SWEEP = 1_000  # keys without a limit of their own that may accumulate before expired ones are removed
@@ -61,28 +58,16 @@ class MemoryStore(Store):
         self._registers = _Expiring[_RegisterState]()
         self._closed = False
 
-    async def get(self, key: str) -> Entry | None:
-        """Return a value; see `Store.get`."""
-        with self._lock:
-            now = self._now()
-            entry = self._entries.get(key)
-            if entry is None:
-                return None
-            if entry[2] <= now:
-                self._forget(key)
-                return None
-            return Entry(*entry)
-
-    async def set(self, key: str, value: bytes, *, fresh: float, stale: float = 0.0) -> None:
-        """Store a value; see `Store.set`."""
-        with self._lock:
-            self._put(key, value, fresh, stale)
-
     async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
         """Run a batch; see `Store.batch`."""
-        if len(operations) == 1 and isinstance(operations[0], AssignNumbers):
-            return [self._number(operations[0])]
-        return await run_each(self, operations)
+        answers: list[Answer] = []
+        with self._lock:
+            now = self._now()
+            for operation in operations:
+                answers.append(answer := self._run(operation, now))
+                if ended(operation, answer):
+                    break
+        return answers
 
     async def register(self, key: str) -> Register:
         """Return a register; see `Store.register`."""
@@ -93,21 +78,6 @@ class MemoryStore(Store):
             notes = (self._entries.get(note_key(key, note)) for note in state.notes)
             return Register(dict(state.numbers), tuple(entry[0] for entry in notes if entry is not None))
 
-    async def count(self, key: str, amount: float, *, limit: float | None = None, ttl: float | None = None) -> Count:
-        """Add to a counter; see `Store.count`."""
-        with self._lock:
-            now = self._now()
-            before = self._counters.get(key, now)
-            total = 0.0 if before is None else before
-            if limit is not None and amount > 0 and total + amount > limit:
-                return Count(granted=False, total=total)
-            after = max(0.0, total + amount)
-            if before is not None:
-                self._counters.replace(key, after)
-            elif amount > 0:
-                self._counters.put(key, after, now, math.inf if ttl is None else now + ttl)
-            return Count(granted=True, total=after)
-
     async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
         """Reserve a slot; see `Store.pace`."""
         with self._lock:
@@ -117,28 +87,13 @@ class MemoryStore(Store):
                 self._paces.put(key, arrival, now, arrival)
             return slot
 
-    async def lease(self, key: str, *, owner: str, ttl: float) -> bool:
-        """Take or renew a lease; see `Store.lease`."""
-        with self._lock:
-            now = self._now()
-            if self._leases.get(key, now) not in {None, owner}:
-                return False
-            self._leases.put(key, owner, now, now + ttl)
-            return True
-
-    async def release(self, key: str, *, owner: str) -> None:
-        """Release a lease; see `Store.release`."""
-        with self._lock:
-            if self._leases.get(key, self._now()) == owner:
-                self._leases.drop(key)
-
     async def delete(self, key: str) -> None:
         """Delete a value, a counter and a pace; see `Store.delete`."""
         with self._lock:
             self._now()
             self._forget(key)
-            self._counters.drop(key)
-            self._paces.drop(key)
+            self._counters.pop(key)
+            self._paces.pop(key)
             if (state := self._registers.pop(key)) is not None:
                 for note in state.notes:
                     self._forget(note_key(key, note))
@@ -150,21 +105,48 @@ class MemoryStore(Store):
             self._entries.clear()
             self._bytes = 0
 
-    def _number(self, request: AssignNumbers) -> Numbers:
-        with self._lock:
-            now = self._now()
-            state = self._registers.get(request.key, now) or _RegisterState()
-            state.last = max(state.last, request.floor)
-            numbers = state.number(request.groups)
-            note = hash(request.note).to_bytes(8, "big", signed=True)  # which no other process compares
-            new = state.notes.pop(note, True)
-            state.notes[note] = False
-            self._put(note_key(request.key, note), request.note, request.ttl, 0.0)
-            self._registers.put(request.key, state, now, now + request.ttl)
-            return Numbers(numbers, new)
+    def _run(self, operation: Operation, now: float) -> Answer:
+        match operation:
+            case Get(key):
+                entry = self._entries.get(key)
+                return None if entry is None or entry[2] <= now else Entry(*entry)
+            case Set(key, value, fresh, stale):
+                self._put(key, value, now, fresh, stale)
+            case Add():
+                return self._count(operation, now)
+            case Lease(key, owner, ttl):
+                if self._leases.get(key, now) not in {None, owner}:
+                    return False
+                self._leases.put(key, owner, now, now + ttl)
+                return True
+            case Release(key, owner):
+                if self._leases.get(key, now) == owner:
+                    self._leases.pop(key)
+            case AssignNumbers():
+                return self._number(operation, now)
+        return None
 
-    def _put(self, key: str, value: bytes, fresh: float, stale: float) -> None:
-        now = self._now()
+    def _count(self, request: Add, now: float) -> Count:
+        before = self._counters.get(request.key, now)
+        count = next_count(before or 0.0, request)
+        if count.granted and before is not None:
+            self._counters.replace(request.key, count.total)
+        elif count.granted and request.amount > 0:
+            self._counters.put(request.key, count.total, now, math.inf if request.ttl is None else now + request.ttl)
+        return count
+
+    def _number(self, request: AssignNumbers, now: float) -> Numbers:
+        state = self._registers.get(request.key, now) or _RegisterState()
+        last = max(state.last, request.floor)
+        numbers, state.last = assign_numbers(request.groups, state.numbers, last)
+        note = hash(request.note).to_bytes(8, "big", signed=True)  # which no other process compares
+        new = state.notes.pop(note, True)
+        state.notes[note] = False
+        self._put(note_key(request.key, note), request.note, now, request.ttl, 0.0)
+        self._registers.put(request.key, state, now, now + request.ttl)
+        return Numbers(numbers, new)
+
+    def _put(self, key: str, value: bytes, now: float, fresh: float, stale: float) -> None:
         self._forget(key)
         size = _size(key, value)
         if fresh + stale <= 0 or size > self._max_bytes:
@@ -184,28 +166,6 @@ class MemoryStore(Store):
             self._bytes -= _size(key, entry[0])
 
 
-async def run_each(store: Store, operations: Sequence[Operation]) -> list[Answer]:
-    """Run the operations of a batch one by one with the methods of a store; `AssignNumbers` uses its `batch`."""
-    answers: list[Answer] = []
-    for operation in operations:
-        answers.append(answer := await _METHODS[type(operation)](store, operation))
-        if ended(operation, answer):
-            break
-    return answers
-
-
-_METHODS: Mapping[type, Callable[[Store, Any], Awaitable[Answer]]] = MappingProxyType(
-    {
-        Get: lambda store, it: store.get(it.key),
-        Set: lambda store, it: store.set(it.key, it.value, fresh=it.fresh, stale=it.stale),
-        Add: lambda store, it: store.count(it.key, it.amount, limit=it.limit, ttl=it.ttl),
-        Lease: lambda store, it: store.lease(it.key, owner=it.owner, ttl=it.ttl),
-        Release: lambda store, it: store.release(it.key, owner=it.owner),
-        AssignNumbers: lambda store, it: store.apply(it),
-    }
-)
-
-
 class _RegisterState:
     """A register: numbers by name, and the digests of its notes, the newest last."""
 
@@ -215,22 +175,6 @@ class _RegisterState:
         self.last = 0
         self.numbers: dict[bytes, int] = {}
         self.notes: dict[bytes, bool] = {}  # an ordered set
-
-    def number(self, groups: Sequence[Sequence[bytes]]) -> tuple[int, ...]:
-        """Return the number of each group; all its names have it from now on."""
-        numbers, last, assigned = self.numbers, self.last, []
-        for names in groups:
-            if len(names) == 1:
-                number = numbers.setdefault(names[0], last + 1)
-            else:
-                number = next((numbers[name] for name in names if name in numbers), last + 1)
-                for name in names:
-                    numbers.setdefault(name, number)
-            if number > last:
-                last = number
-            assigned.append(number)
-        self.last = last
-        return tuple(assigned)
 
 
 class _Expiring(Generic[_V]):
@@ -253,9 +197,6 @@ class _Expiring(Generic[_V]):
     def replace(self, key: str, value: _V) -> None:
         """Change an existing value without changing its expiry."""
         self._values[key] = (value, self._values[key][1])
-
-    def drop(self, key: str) -> None:
-        self._values.pop(key, None)
 
     def pop(self, key: str) -> _V | None:
         return self._values.pop(key, (None, 0.0))[0]

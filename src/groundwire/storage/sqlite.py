@@ -1,25 +1,34 @@
 """A store in one SQLite file, for any number of processes of one machine.
 
 Reads run in the calling thread, as they take some microseconds and never wait (write-ahead log); writes
-run in another thread, as they may have to wait for another process.
+run in another thread, as they may have to wait for another process. That thread combines what waits into one
+transaction. Below the two stand the statements, each a function that runs inside a transaction of its caller.
 """
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from sqlite3 import Connection
-from typing import TypeVar
+from sqlite3 import Connection, Cursor
+from typing import Any, TypeAlias, TypeVar
 
-from groundwire.storage import sqlite_statements as sql
 from groundwire.storage.base import (
+    Add,
     Answer,
+    AssignNumbers,
+    Count,
+    Entry,
     Get,
+    Lease,
+    Numbers,
     Operation,
     Pace,
     Register,
@@ -27,10 +36,18 @@ from groundwire.storage.base import (
     Set,
     Store,
     StoreError,
+)
+from groundwire.storage.rules import (
+    assign_numbers,
+    decode_key,
     encode_key,
+    ended,
+    next_count,
+    next_slot,
+    note_digest,
+    note_key,
 )
 from groundwire.storage.sqlite_db import StoreFile, is_busy, is_damaged, transaction
-from groundwire.storage.write_queue import Work, Writer
 
 __all__ = ["SqliteStore"]
 
@@ -71,7 +88,7 @@ class SqliteStore(Store):
         self._max_bytes = max_bytes
         self._clock = clock
         self._file = StoreFile(path, max_wait=max_wait)
-        self._writer = Writer(self._commit)
+        self._writer = _WritingThread(self._commit)
         self._writing: sqlite3.Connection | None = None
         self._reading: sqlite3.Connection | None = None
         self._read_lock = threading.Lock()
@@ -92,21 +109,19 @@ class SqliteStore(Store):
         if not {*map(type, operations)} <= _PUT_OFF:
             return False
         now = self._clock()  # what is put off begins to age now
-        return self._writer.run_later(lambda db: sql.run(db, operations, self._max_bytes, now))
+        return self._writer.run_later(lambda db: _run_batch(db, operations, self._max_bytes, now))
 
     async def register(self, key: str) -> Register:
         """Return a register; see `Store.register`."""
-        return await self._run_read(lambda db: sql.register(db, key, self._clock()))
+        return await self._run_read(lambda db: _register(db, key, self._clock()))
 
     async def pace(self, key: str, *, interval: float, burst: int = 1, max_wait: float | None = None) -> Pace:
         """Reserve a slot; see `Store.pace`."""
-        return await self._writer.run(
-            lambda db: sql.pace(db, encode_key(key), interval, burst, max_wait, self._clock())
-        )
+        return await self._writer.run(lambda db: _pace(db, encode_key(key), interval, burst, max_wait, self._clock()))
 
     async def delete(self, key: str) -> None:
         """Delete a value, a counter and a pace; see `Store.delete`."""
-        await self._writer.run(lambda db: sql.delete(db, encode_key(key)))
+        await self._writer.run(lambda db: _delete(db, encode_key(key)))
 
     async def aclose(self) -> None:
         """Finish pending writes, close the file and end the thread."""
@@ -116,7 +131,7 @@ class SqliteStore(Store):
         """Run operations in one transaction, and wait for it; without one if they only read."""
 
         def work(db: Connection) -> list[Answer]:
-            return sql.run(db, operations, self._max_bytes, self._clock())
+            return _run_batch(db, operations, self._max_bytes, self._clock())
 
         if {*map(type, operations)} == {Get}:
             return await self._run_read(work)
@@ -133,7 +148,7 @@ class SqliteStore(Store):
         # Not open yet, or an error: the writer's thread may wait, and repairs damage. It has also what was put off.
         return await self._writer.run(look)
 
-    def _commit(self, jobs: Sequence[Work]) -> Sequence[object]:
+    def _commit(self, jobs: Sequence[_Work]) -> Sequence[object]:
         try:
             return self._transact(jobs)
         except (sqlite3.Error, OSError) as exc:
@@ -144,7 +159,7 @@ class SqliteStore(Store):
                 self._close()
                 raise self._error(again) from again
 
-    def _transact(self, jobs: Sequence[Work]) -> Sequence[object]:
+    def _transact(self, jobs: Sequence[_Work]) -> Sequence[object]:
         db = self._open()
         with transaction(db, lambda: self._file.patiently(lambda: db.execute("begin immediate"))):
             self._tidy(db)
@@ -177,7 +192,7 @@ class SqliteStore(Store):
     def _tidy(self, db: sqlite3.Connection) -> None:
         if (now := self._clock()) >= self._tidy_at:
             self._tidy_at = now + _TIDY_EVERY
-            sql.tidy(db, now)
+            _tidy(db, now)
 
     def _mend(self, cause: Exception) -> None:
         """Make room for a new file if this one is damaged; raise StoreError for any other cause."""
@@ -201,3 +216,330 @@ class SqliteStore(Store):
         if is_busy(exc):
             return StoreError(f"The store {self._file.path} cannot be used: {why}.")
         return StoreError(f"The store {self._file.path} cannot be used: {why}. {_FIX}")
+
+
+_BATCH = 64  # jobs per transaction; other processes wait as long as it takes
+_LINGER = 0.01  # seconds for which a job that no one waits for may wait for others
+
+_Work: TypeAlias = "Callable[[Connection], object]"  # works inside a transaction
+_Job: TypeAlias = "tuple[_Work, asyncio.Future[Any] | None]"  # and where its answer is waited for
+
+
+class _WritingThread:
+    """Runs jobs in order, on a thread that is started by the first.
+
+    The thread takes all that wait into one transaction and tells of all of them at once, so that many calls at the
+    same time cost little more than one.
+
+    Args:
+        commit: Runs jobs in one transaction and returns their answers; raises StoreError, and then none was done.
+    """
+
+    def __init__(self, commit: Callable[[Sequence[_Work]], Sequence[object]]) -> None:
+        self._commit = commit
+        self._waiting: deque[_Job] = deque()
+        self._lock = threading.Lock()
+        self._draining = False
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="groundwire-store")
+        self._closed = False
+        self.put_off: int = 0
+        """How many jobs of `run_later` are not committed yet."""
+
+    async def run(self, work: Callable[[Connection], _T]) -> _T:
+        """Run a job and return its result.
+
+        A call that is canceled before its job begins leaves no trace; later it may or may not.
+
+        Args:
+            work: Does it, on the writer's thread; it may run a second time if the transaction could not be committed.
+
+        Raises:
+            StoreError: it could not be done, or the writer was closed.
+        """
+        done: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
+        if self._closed:
+            raise StoreError("The store is closed.")
+        self._put(work, done)
+        self._start()
+        return await done
+
+    def run_later(self, work: _Work) -> bool:
+        """Run a job without a result that is waited for: together with the next one, or in a hundredth of a second.
+
+        Returns:
+            Whether it will run; not when the writer was closed.
+        """
+        if self._closed:
+            return False
+        self._put(work, None)
+        asyncio.get_running_loop().call_later(_LINGER, self._start)
+        return True
+
+    async def aclose(self, last: Callable[[], None]) -> None:
+        """Run what is waiting, then `last`, and end the thread."""
+        if self._closed:
+            return
+        self._closed = True
+        self._start()
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._thread, last)
+        except BaseException:
+            self._thread.shutdown(wait=False)
+            raise
+        self._thread.shutdown()  # it is idle, so this takes no time
+
+    def _put(self, work: _Work, done: asyncio.Future[Any] | None) -> None:
+        with self._lock:
+            self._waiting.append((work, done))
+            self.put_off += done is None
+
+    def _start(self) -> None:
+        """Let the thread run what waits, unless it does already."""
+        with self._lock:
+            begin = bool(self._waiting) and not self._draining
+            self._draining = self._draining or begin
+        if begin:
+            self._thread.submit(self._drain)
+
+    def _drain(self) -> None:
+        """Run jobs until none waits."""
+        while batch := self._next():
+            jobs = [job for job in batch if job[1] is None or not job[1].done()]  # a canceled call has left
+            answers: Sequence[object] = [None] * len(jobs)
+            failure: StoreError | None = None
+            try:
+                if jobs:
+                    answers = self._commit([work for work, _ in jobs])
+            except StoreError as exc:
+                failure = exc
+            except Exception:  # the thread continues, and no call is left waiting
+                _logger.exception("The store failed in an unexpected way")
+                failure = StoreError("The store failed in an unexpected way.")
+            if put_off := sum(done is None for _, done in batch):
+                with self._lock:
+                    self.put_off -= put_off
+                if failure is not None:
+                    _logger.info("Not stored: %s", failure)
+            _tell(zip((done for _, done in jobs), answers, strict=True), failure)
+
+    def _next(self) -> list[_Job]:
+        """Return the next jobs; if there are none, the next call restarts the thread's work."""
+        with self._lock:
+            batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
+            self._draining = bool(batch)
+        return batch
+
+
+def _tell(ends: Iterable[tuple[asyncio.Future[Any] | None, object]], failure: StoreError | None) -> None:
+    """Give all waiting callers their answers or the failure, each event loop once."""
+    waiting: dict[asyncio.AbstractEventLoop, list[tuple[asyncio.Future[Any], object]]] = {}
+    for future, answer in ends:
+        if future is not None:
+            waiting.setdefault(future.get_loop(), []).append((future, answer))
+    for loop, those in waiting.items():
+        with suppress(RuntimeError):  # the loop was closed: nothing waits there any more
+            loop.call_soon_threadsafe(_wake, those, failure)
+
+
+def _wake(ends: Iterable[tuple[asyncio.Future[Any], object]], failure: StoreError | None) -> None:
+    for future, answer in ends:
+        if not future.done():
+            if failure is None:
+                future.set_result(answer)
+            else:
+                future.set_exception(failure)
+
+
+_TIDIED = 500  # rows of one table that one clean-up deletes, so that it stays short
+
+_TIDY = (
+    "delete from entries where id in (select id from entries where stale_until <= ? limit ?)",
+    "delete from counters where key in (select key from counters where until <= ? limit ?)",
+    "delete from paces where key in (select key from paces where arrival <= ? limit ?)",
+    "delete from leases where key in (select key from leases where until <= ? limit ?)",
+)
+_DROPPED = (
+    "delete from names where key = ?",
+    "delete from notes where key = ?",
+    "delete from registers where key = ?",
+)
+_ENDED_REGISTERS = "select key from registers where until <= ? limit 5"  # each may have thousands of names
+
+_Db = Connection | Cursor
+_Blob = bytes | bytearray
+
+
+def _find(db: _Db, key: _Blob, now: float) -> Entry | None:
+    """Return an entry."""
+    row = db.execute(
+        "select value, fresh_until, stale_until from entries where key = ? and stale_until > ?", (key, now)
+    ).fetchone()
+    return None if row is None else Entry(*row)
+
+
+def _keep(db: _Db, row: tuple[_Blob, _Blob, float, float, float], max_bytes: int) -> None:
+    """Store an entry (key, value, fresh_until, stale_until, now) and evict the oldest until all fit."""
+    db.execute(
+        "insert into entries (key, value, fresh_until, stale_until, used) values (?, ?, ?, ?, ?) "
+        "on conflict (key) do update set value = excluded.value, fresh_until = excluded.fresh_until, "
+        "stale_until = excluded.stale_until, used = excluded.used",
+        row,
+    )
+    while (over := db.execute("select bytes from taken").fetchone()[0] - max_bytes) > 0:
+        oldest = []
+        for row_id, size in db.execute(
+            "select id, length(key) + length(value) + 100 from entries order by used limit 100"
+        ):
+            oldest.append((row_id,))
+            over -= size
+            if over <= 0:
+                break
+        db.executemany("delete from entries where id = ?", oldest)
+
+
+def _forget(db: _Db, key: _Blob) -> None:
+    """Delete an entry."""
+    db.execute("delete from entries where key = ?", (key,))
+
+
+def _count(db: _Db, key: _Blob, request: Add, now: float) -> Count:
+    """Add to a counter if the limit allows it."""
+    row = db.execute("select total from counters where key = ? and (until is null or until > ?)", (key, now)).fetchone()
+    counted = next_count(row[0] if row else 0.0, request)
+    if counted.granted and row and request.amount:
+        db.execute("update counters set total = ? where key = ?", (counted.total, key))
+    elif counted.granted and request.amount > 0:
+        until = None if request.ttl is None else now + request.ttl
+        db.execute("insert or replace into counters (key, total, until) values (?, ?, ?)", (key, counted.total, until))
+    return counted
+
+
+def _pace(db: _Db, key: _Blob, interval: float, burst: int, max_wait: float | None, now: float) -> Pace:
+    """Reserve the next slot of a pace."""
+    row = db.execute("select arrival from paces where key = ?", (key,)).fetchone()
+    slot, arrival = next_slot(row[0] if row else None, now, interval, burst, max_wait)
+    if slot.granted:
+        db.execute(
+            "insert into paces (key, arrival) values (?, ?) on conflict (key) do update set arrival = excluded.arrival",
+            (key, arrival),
+        )
+    return slot
+
+
+def _lease(db: _Db, key: _Blob, owner: str, ttl: float, now: float) -> bool:
+    """Take or renew a lease, in one statement."""
+    cursor = db.execute(  # `returning` would take twice as long
+        "insert into leases (key, owner, until) values (?, ?, ?) "
+        "on conflict (key) do update set owner = excluded.owner, until = excluded.until "
+        "where owner = excluded.owner or until <= ?",
+        (key, owner, now + ttl, now),
+    )
+    return cursor.rowcount == 1
+
+
+def _release(db: _Db, key: _Blob, owner: str) -> None:
+    """Release a lease."""
+    db.execute("delete from leases where key = ? and owner = ?", (key, owner))
+
+
+def _number(db: _Db, request: AssignNumbers, max_bytes: int, now: float) -> Numbers:
+    """Assign numbers to names; see `AssignNumbers`."""
+    key = encode_key(request.key)
+    row = db.execute("select last, until from registers where key = ?", (key,)).fetchone()
+    if row is not None and row[1] <= now:
+        _drop_register(db, key)
+        row = None
+    known: dict[bytes, int] = {}
+    for name in {name for group in request.groups for name in group}:
+        known |= db.execute("select name, number from names where key = ? and name = ?", (key, name))
+    before = known.copy()
+    numbers, last = assign_numbers(request.groups, known, max(row[0] if row else 0, request.floor))
+    added = [(key, name, number) for name, number in known.items() if name not in before]
+    db.executemany("insert or ignore into names (key, name, number) values (?, ?, ?)", added)
+    db.execute(
+        "insert into registers (key, last, until) values (?, ?, ?) "
+        "on conflict (key) do update set last = excluded.last, until = excluded.until",
+        (key, last, now + request.ttl),
+    )
+    digest = note_digest(request.note)
+    noted = db.execute("select 1 from notes where key = ? and digest = ?", (key, digest)).fetchone()
+    db.execute(
+        "insert into notes (key, digest, place) values (?, ?, ?) on conflict (key, digest) do update set "
+        "place = excluded.place",
+        (key, digest, time.time_ns()),
+    )
+    until = now + request.ttl
+    _keep(db, (encode_key(note_key(request.key, digest)), request.note, until, until, now), max_bytes)
+    return Numbers(numbers, noted is None)
+
+
+def _register(db: Connection, key: str, now: float) -> Register:
+    """Return a register."""
+    name = encode_key(key)
+    if db.execute("select 1 from registers where key = ? and until > ?", (name, now)).fetchone() is None:
+        return Register({})
+    numbers = dict(db.execute("select name, number from names where key = ?", (name,)))
+    digests = db.execute("select digest from notes where key = ? order by place", (name,)).fetchall()
+    entries = (_find(db, encode_key(note_key(key, digest)), now) for (digest,) in digests)
+    return Register(numbers, tuple(entry.value for entry in entries if entry is not None))
+
+
+def _drop_register(db: _Db, key: bytes) -> None:
+    """Delete a register."""
+    for (digest,) in db.execute("select digest from notes where key = ?", (key,)).fetchall():
+        _forget(db, encode_key(note_key(decode_key(key), digest)))
+    for statement in _DROPPED:
+        db.execute(statement, (key,))
+
+
+def _run_batch(connection: Connection, operations: Sequence[Operation], max_bytes: int, now: float) -> list[Answer]:
+    """Run a batch.
+
+    Args:
+        connection: The database.
+        operations: See `Store.batch`.
+        max_bytes: Maximum size of all values.
+        now: The time in seconds since the epoch.
+    """
+    answers: list[Answer] = []
+    db = connection.cursor()  # one for all: to make one takes as long as a short statement
+    for operation in operations:
+        answer: Answer = None
+        if isinstance(operation, AssignNumbers):
+            answer = _number(db, operation, max_bytes, now)
+        else:
+            # The driver looks for an adapter for bytes, and for none for these.
+            key = bytearray(encode_key(operation.key))
+            if isinstance(operation, Get):
+                answer = _find(db, key, now)
+            elif isinstance(operation, Add):
+                answer = _count(db, key, operation, now)
+            elif isinstance(operation, Lease):
+                answer = _lease(db, key, operation.owner, operation.ttl, now)
+            elif isinstance(operation, Release):
+                _release(db, key, operation.owner)
+            elif operation.fresh + operation.stale <= 0 or len(operation.value) > max_bytes:
+                _forget(db, key)
+            else:
+                end = now + operation.fresh
+                _keep(db, (key, bytearray(operation.value), end, end + operation.stale, now), max_bytes)
+        answers.append(answer)
+        if ended(operation, answer):
+            break
+    return answers
+
+
+def _delete(db: Connection, key: bytes) -> None:
+    """Delete an entry, a counter, a pace and a register."""
+    _forget(db, key)
+    _drop_register(db, key)
+    db.execute("delete from counters where key = ?", (key,))
+    db.execute("delete from paces where key = ?", (key,))
+
+
+def _tidy(db: Connection, now: float) -> None:
+    """Delete some of the expired rows."""
+    for statement in _TIDY:
+        db.execute(statement, (now, _TIDIED))
+    for (key,) in db.execute(_ENDED_REGISTERS, (now,)).fetchall():
+        _drop_register(db, key)

@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, cast
 from groundwire._version import install_extra
 from groundwire.errors import ConfigurationError
 from groundwire.storage.base import (
-    LONGEST_WAIT,
     Add,
     Answer,
     AssignNumbers,
@@ -37,9 +36,8 @@ from groundwire.storage.base import (
     Set,
     Store,
     StoreError,
-    encode_key,
-    note_digest,
 )
+from groundwire.storage.rules import LONGEST_WAIT, encode_key, note_digest
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -143,8 +141,8 @@ class ValkeyStore(Store):
         arguments = [_microseconds(interval), burst, most, _microseconds(LONGEST_WAIT)]
         await self._connect()
         async with self._store_errors():
-            granted, wait, backlog = await self._pace(keys=[_PACE + encode_key(key)], args=arguments)
-        return Pace(granted=bool(granted), wait=int(wait) / 1_000_000, backlog=int(backlog) / 1_000_000)
+            granted, wait = await self._pace(keys=[_PACE + encode_key(key)], args=arguments)
+        return Pace(granted=bool(granted), wait=int(wait) / 1_000_000)
 
     async def delete(self, key: str) -> None:
         """Delete a value, a counter, a pace and a register; see `Store.delete`."""

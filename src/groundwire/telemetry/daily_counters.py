@@ -17,7 +17,8 @@ from itertools import groupby
 from typing import Literal
 
 from groundwire.models import Attempt
-from groundwire.storage.base import Add, AssignNumbers, Store, StoreError, encode_key
+from groundwire.storage.base import Add, AssignNumbers, Store, StoreError
+from groundwire.storage.rules import encode_key
 from groundwire.telemetry.call_events import PageDone, SearchDone
 
 __all__ = [

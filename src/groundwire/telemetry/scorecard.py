@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from groundwire.storage.base import Store, decode_key
+from groundwire.storage.base import Store
+from groundwire.storage.rules import decode_key
 from groundwire.telemetry.daily_counters import BOUNDS, KEPT_DAYS, Role, counter_key, names_key, quantile, today
 
 __all__ = ["CallScore", "ProviderScore", "ScoreCard", "Target", "score_card"]

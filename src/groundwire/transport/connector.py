@@ -106,8 +106,6 @@ class Response(Head):
 
     body: bytes = b""
     """The decoded body."""
-    hops: tuple[str, ...] = field(default=())
-    """The URLs that redirected, in order."""
     _parsed: list[Any] = field(default_factory=list, init=False, repr=False, compare=False)
 
     def json(self) -> Any:

@@ -673,7 +673,7 @@ class Web:
 
     async def settle_searches(self, reservation: Reservation, used: int) -> None:
         """Replace reserved searches by those that a model's API has made."""
-        await self._budget.settle_many(reservation, used)
+        await self._budget.settle(reservation, searches=used)
 
     async def count_model_call(self, characters: int) -> None:
         """Count a call of a model that is given text of pages: one call of the owner's day, and the session's tokens.

@@ -153,7 +153,7 @@ class SearchFlow:
         try:
             result = await self._cached(call, key, lookup)
         except BaseException:
-            await asyncio.shield(call.budget.release(call.reservation, call.ledger.close()))
+            await asyncio.shield(call.budget.settle(call.reservation, call.ledger.close(), searches=0))
             raise
         await call.budget.settle(call.reservation, call.ledger.close())
         return await self._number(call, result)

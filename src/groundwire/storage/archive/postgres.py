@@ -20,15 +20,16 @@ from psycopg import errors
 from psycopg.conninfo import conninfo_to_dict
 
 from groundwire.safety.tenancy import OPERATOR, Operator, Viewer
-from groundwire.storage.archive.base import Broken, Search
 from groundwire.storage.archive.fts import joined
 from groundwire.storage.archive.questions import alternatives, terms
 from groundwire.storage.archive.records import Item
 from groundwire.storage.archive.tables import (
     RANKED,
     ArchiveTables,
+    Broken,
     Candidate,
     Condition,
+    Search,
     filter_condition,
 )
 from groundwire.storage.base import StoreError

@@ -16,14 +16,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from groundwire.safety.tenancy import Viewer
-from groundwire.storage.archive.base import Broken, Search
 from groundwire.storage.archive.fts import quoted
 from groundwire.storage.archive.records import Item
 from groundwire.storage.archive.tables import (
     RANKED,
     ArchiveTables,
+    Broken,
     Candidate,
     Condition,
+    Search,
     filter_condition,
 )
 from groundwire.storage.base import StoreError

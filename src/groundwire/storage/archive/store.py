@@ -29,15 +29,14 @@ from groundwire.models import NO_FILTERS, Filters, SearchResponse
 from groundwire.safety.tenancy import OPERATOR, Owner, Viewer
 from groundwire.safety.urls import parse_url
 from groundwire.settings.user_folders import expand_user, user_folder
-from groundwire.storage.archive.base import Broken, Search, Statistics
 from groundwire.storage.archive.fts import storable, words_and_runs
 from groundwire.storage.archive.records import ArchiveHit, Item, items_of, key_of
+from groundwire.storage.archive.tables import ArchiveTables, Broken, Search, Statistics
 from groundwire.storage.base import StoreError
 
 if TYPE_CHECKING:
     from groundwire.models import Page
     from groundwire.settings import Settings
-    from groundwire.storage.archive.tables import ArchiveTables
 
 __all__ = [
     "Archive",

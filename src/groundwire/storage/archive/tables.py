@@ -9,18 +9,19 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from datetime import timedelta
+from datetime import date, timedelta
 from itertools import chain, islice
 from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from groundwire.errors import BlockedByPolicy, InvalidRequest
+from groundwire.models import Filters
 from groundwire.safety.hostnames import canonical_host
 from groundwire.safety.tenancy import Operator, Owner, Viewer
-from groundwire.storage.archive.base import Search, Statistics
 from groundwire.storage.archive.fts import dense, joined
 from groundwire.storage.archive.records import ArchiveHit, Item
+from groundwire.storage.base import StoreError
 
 if TYPE_CHECKING:  # its tables take long to load, and are not needed to store
     from groundwire.storage.archive.questions import Question
@@ -28,8 +29,11 @@ if TYPE_CHECKING:  # its tables take long to load, and are not needed to store
 __all__ = [
     "RANKED",
     "ArchiveTables",
+    "Broken",
     "Candidate",
     "Condition",
+    "Search",
+    "Statistics",
     "filter_condition",
 ]
 
@@ -40,6 +44,54 @@ RANKED = 2_000
 
 
 _ROWS = 2  # of an address, that are read for a list: its page, and a result
+_CANDIDATES = 64  # rows, at least
+
+
+class Statistics(NamedTuple):
+    """The size of the archive."""
+
+    pages: int
+    results: int
+    size: int
+    """Bytes, approximately, including the index."""
+
+
+class Broken(StoreError):
+    """The database cannot be used any more: damaged, not writable, full, or of another program.
+
+    Args:
+        message: Why, and what to do.
+        readable: Whether it can still be read.
+        damaged: Whether a new one can take its place.
+    """
+
+    def __init__(self, message: str, *, readable: bool = False, damaged: bool = False) -> None:
+        super().__init__(message)
+        self.readable = readable
+        self.damaged = damaged
+
+
+class Search(NamedTuple):
+    """What is searched for in an archive; see `Archive.search`."""
+
+    text: str
+    filters: Filters
+    today: date
+    limit: int
+    offset: int = 0
+    answers: bool = False
+    any_word: bool = False
+    passages: bool = True
+
+    @property
+    def end(self) -> int:
+        """How many matches are needed to leave out those before `offset`."""
+        return self.offset + self.limit
+
+    @property
+    def candidates(self) -> int:
+        """The best rows that are compared with the text: an address may have a page and a result of several owners."""
+        return max(_CANDIDATES, 4 * self.end)
 
 
 class Condition(NamedTuple):
