@@ -50,7 +50,7 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "session.id": ("a", "b", "c", "d", "e"),
     "session.citations": ("call", "session", "call", "session", "call"),
     "search.mode": ("native", "local", "auto", "local", "native"),
-    "search.native.providers": (["openai"], ["xai"], ["groq"], ["mistral"], ["openai", "gemini"]),
+    "search.native.providers": (["openai"], ["xai"], ["groq"], ["venice"], ["openai", "gemini"]),
     "search.local.tool": ("search", "web_search", "search", "web_search", "search"),
     "search.local.backend": ("ddg", "brave", "ddg", "brave", "ddg"),
     "search.local.brave_api_key_env": ("A_KEY", "B_KEY", "C_KEY", "D_KEY", "E_KEY"),
