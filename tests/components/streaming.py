@@ -1,6 +1,6 @@
 """Whole answers of model APIs split into the events of the API's stream.
 
-The events are those of the vendors' own client libraries: anthropic, openai, google-genai, groq, and boto3.
+The events are those of the vendors' own client libraries: anthropic, openai, google-genai, and groq.
 """
 
 from __future__ import annotations
@@ -205,43 +205,8 @@ def interactions(body: Event, chance: Random) -> Iterator[Event]:
     yield {"event_type": "interaction.completed", "interaction": ended}
 
 
-def converse(body: Event, chance: Random) -> Iterator[Event]:
-    """Yield what Bedrock's ConverseStream would have streamed, each event under its name."""
-    message = body["output"]["message"]
-    yield {"messageStart": {"role": message["role"]}}
-    for index, block in enumerate(message["content"]):
-        at = {"contentBlockIndex": index}
-        deltas: list[Event] = []
-        if "toolUse" in block:
-            use = dict(block["toolUse"])
-            written = json.dumps(use.pop("input"))
-            yield {"contentBlockStart": {**at, "start": {"toolUse": use}}}
-            deltas = [{"toolUse": {"input": piece}} for piece in _pieces(written, chance)]
-        elif "toolResult" in block:
-            result = dict(block["toolResult"])
-            content = result.pop("content")
-            yield {"contentBlockStart": {**at, "start": {"toolResult": result}}}
-            deltas = [{"toolResult": [one]} for one in content]
-        elif "citationsContent" in block:
-            about = block["citationsContent"]
-            deltas = [{"text": piece} for one in about.get("content", []) for piece in _pieces(one["text"], chance)]
-            deltas += [{"citation": one} for one in about["citations"]]
-        elif "reasoningContent" in block:
-            thought = block["reasoningContent"]["reasoningText"]
-            deltas = [{"reasoningContent": {"text": piece}} for piece in _pieces(thought["text"], chance)]
-            deltas.append({"reasoningContent": {"signature": thought["signature"]}})
-        else:
-            deltas = [{"text": piece} for piece in _pieces(block["text"], chance)]
-        for delta in deltas:
-            yield {"contentBlockDelta": {**at, "delta": delta}}
-        yield {"contentBlockStop": at}
-    yield {"messageStop": {"stopReason": body["stopReason"]}}
-    yield {"metadata": {"usage": body["usage"], "metrics": body.get("metrics", {})}}
-
-
 MAKERS: dict[str, Callable[[Event, Random], Iterator[Event]]] = {
     "anthropic": anthropic,
-    "bedrock": converse,
     "deepseek": anthropic,
     "gemini": gemini,
     "gemini_interactions": interactions,

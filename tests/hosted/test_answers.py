@@ -60,40 +60,19 @@ CONVERSE: dict[str, Any] = {
 
 
 @pytest.mark.req("B7")
-def test_bedrock_streams_and_tells_the_same() -> None:
+def test_bedrock_cites_blocks() -> None:
     whole = read_answer("bedrock", CONVERSE)
     assert (whole.text, whole.queries, whole.usage.input_tokens) == ("It is 4.0.6.", ("q",), 7)
     [cited] = whole.citations
     assert (cited.start, cited.end, cited.covers, cited.cited_text) == (6, 11, "block", "4.0.6 is")
-    data = streamed("bedrock", CONVERSE, 1)
-    assert answer_in("bedrock", bytewise(data)) == answer_of("bedrock", data) == whole
-
-
-def test_bedrocks_exceptions_are_errors() -> None:
-    stream = AnswerStream("bedrock")
-    stream.event({"throttlingException": {"message": "Too many requests"}})
-    stream.close()
-    error = stream.answer.error
-    assert error is not None
-    assert (error.code, error.outcome) == ("throttlingException", "rate_limited")
 
 
 @pytest.mark.req("B7")
-def test_bedrocks_binary_frames_are_named_with_what_decodes_them() -> None:
-    with pytest.raises(UnexpectedResponse, match="Decode it with boto3, and pass each event"):
+def test_a_stream_of_bedrock_is_refused_with_what_is_read() -> None:
+    with pytest.raises(UnexpectedResponse, match="Call converse with boto3"):
         AnswerStream("bedrock").feed(b"\0\0\0\x7b\0\0\0\x4b")
-
-
-def test_bedrocks_events_can_come_from_a_client_library() -> None:
-    from random import Random
-
-    from components.streaming import converse
-
-    stream = AnswerStream("bedrock")
-    for event in converse(CONVERSE, Random(1)):
-        stream.event(event)
-    stream.close()
-    assert stream.answer == read_answer("bedrock", CONVERSE)
+    with pytest.raises(UnexpectedResponse, match="Call converse, and pass its response"):
+        AnswerStream("bedrock").event({"messageStart": {"role": "assistant"}})
 
 
 def test_a_citation_of_bedrock_without_words_belongs_where_it_came() -> None:
@@ -428,6 +407,8 @@ CALLS: list[tuple[str, dict[str, Any], HostedCall]] = [
 def test_calls_of_the_callers_functions_wait(api: str, body: dict[str, Any], call: HostedCall) -> None:
     answer = read_answer(api, body)
     assert (answer.calls, answer.finish) == ((call,), "tool_calls")
+    if api == "bedrock":  # whose streams are not read
+        return
     made = answer_of(api, streamed(api, body, 1))
     assert (made.calls, made.finish) == ((call,), "tool_calls")
     if api == "openai_chat":  # a stream begins with an empty text where a body has null

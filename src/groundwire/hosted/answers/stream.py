@@ -117,7 +117,7 @@ class AnswerStream:
         if not start or _BOM.startswith(data):
             return
         if start[:1] == b"\0":  # the length of a frame of AWS's event streams, all of which are below 16 MB
-            fix = "Decode it with boto3, and pass each event to AnswerStream.event"
+            fix = "Call converse with boto3, and pass its response to read_answer"
             raise not_an_answer(self._builder.api, "AWS's binary event stream", self._status, fix)
         failed = not 200 <= self._status < 300 and not start.startswith((b"data", b"event", b":"))
         self._is_whole = start[:1] in {b"{", b"[", b"<"} or failed

@@ -1,4 +1,4 @@
-"""The files of the page, and its templates, which are sent while they are rendered: nothing known waits for the rest."""
+"""The files of the page, and its templates, sent while they are rendered: what is known does not wait for the rest."""
 
 from __future__ import annotations
 

@@ -45,7 +45,7 @@ async def test_every_page_says_what_a_browser_may_do(client: aiohttp.ClientSessi
     assert "frame-ancestors 'none'" in POLICY
 
 
-async def test_files_of_the_page_are_asked_for_again_and_sent_when_they_have_changed(client: aiohttp.ClientSession) -> None:
+async def test_files_of_the_page_are_sent_again_when_they_have_changed(client: aiohttp.ClientSession) -> None:
     async with client.get("/") as response:
         found = re.findall(r'(?:href|src)="(/page/[^"]+)"', await response.text())
     assert len(found) == 3
