@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from groundwire.errors import InvalidRequest, UnexpectedResponse
+from groundwire.errors import UnexpectedResponse
 from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader
 from groundwire.hosted.answers.anthropic import AnthropicReader
 from groundwire.hosted.answers.bedrock import ConverseReader
@@ -18,7 +18,7 @@ from groundwire.hosted.answers.types import HostedAnswer, items
 from groundwire.hosted.answers.upstream_errors import error_of, unreadable
 from groundwire.hosted.api_capabilities import Wire, load_matrix
 
-__all__ = ["check_api", "not_an_answer", "read_answer", "read_into", "stream_reader"]
+__all__ = ["not_an_answer", "read_answer", "read_into", "stream_reader"]
 
 _READERS: Final[Mapping[Wire, type[WireReader]]] = {
     "anthropic": AnthropicReader,
@@ -65,21 +65,9 @@ def read_answer(
         UnexpectedResponse: the status is good, but the body is neither an answer nor an error: a web page, not JSON,
             JSON of another form.
     """
-    answer = AnswerBuilder(check_api(api))
+    answer = AnswerBuilder(load_matrix().api(api).name)
     read_into(answer, body, status=status, headers=headers)
     return answer.build()
-
-
-def check_api(api: object) -> str:
-    """Validate the name of an API, which is one of the matrix.
-
-    Raises:
-        InvalidRequest: it is unknown.
-    """
-    names = load_matrix().apis
-    if isinstance(api, str) and api in names:
-        return api
-    raise InvalidRequest("api", f"cannot be {str(api)[:40]!r}", f"Pass one of: {', '.join(sorted(names))}.")
 
 
 def stream_reader(api: str, data: Mapping[str, Any]) -> type[WireReader]:

@@ -8,9 +8,10 @@ from typing import Any
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader
 from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
-from groundwire.hosted.answers.read_answer import check_api, not_an_answer, read_into, stream_reader
+from groundwire.hosted.answers.read_answer import not_an_answer, read_into, stream_reader
 from groundwire.hosted.answers.types import HostedAnswer, parsed
 from groundwire.hosted.answers.upstream_errors import error_of
+from groundwire.hosted.api_capabilities import load_matrix
 
 __all__ = ["AnswerStream"]
 
@@ -36,7 +37,7 @@ class AnswerStream:
     """
 
     def __init__(self, api: str, *, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
-        self._builder = AnswerBuilder(check_api(api))
+        self._builder = AnswerBuilder(load_matrix().api(api).name)
         self._status = status
         self._headers = headers
         self._reader: WireReader | None = None
