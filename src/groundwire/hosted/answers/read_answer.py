@@ -14,7 +14,7 @@ from groundwire.hosted.answers.gemini import GeminiReader
 from groundwire.hosted.answers.gemini_interactions import InteractionsReader
 from groundwire.hosted.answers.openai_chat import ChatReader
 from groundwire.hosted.answers.openai_responses import ResponsesReader
-from groundwire.hosted.answers.types import HostedAnswer, items
+from groundwire.hosted.answers.types import HostedAnswer
 from groundwire.hosted.answers.upstream_errors import error_of, unreadable
 from groundwire.hosted.api_capabilities import Wire, load_matrix
 
@@ -56,7 +56,7 @@ def read_answer(
     Args:
         api: The API that the answer comes from, such as `anthropic`. Some have several wire formats, which are
             recognized by the body.
-        body: The body: bytes or text with JSON, or the parsed JSON. A list is what Gemini streams without `alt=sse`.
+        body: The body: bytes or text with JSON, or the parsed JSON.
         status: The HTTP status.
         headers: The HTTP headers, for Retry-After.
 
@@ -92,14 +92,9 @@ def read_into(
 ) -> None:
     """Parse a whole body with the builder of its answer; see `read_answer`."""
     data, what = _json(body)
-    if isinstance(data, list) and (responses := list(items(data))):
-        _read_list(answer, responses, status, headers)
-        return
-    if isinstance(data, list):
-        what = "a list that holds no answer"
-    elif not isinstance(data, dict):
-        what = what or f"JSON that is {_excerpt(data)}"
     if not isinstance(data, dict):
+        is_list = isinstance(data, list)
+        what = "a list, which Gemini streams without alt=sse," if is_list else what or f"JSON that is {_excerpt(data)}"
         if 200 <= status < 300:
             raise not_an_answer(answer.api, what, status)
         answer.add_error(unreadable(what, status, headers))
@@ -171,19 +166,6 @@ def _reader_of(api: str, body: Mapping[str, Any]) -> type[WireReader] | None:
 def _has_answer(body: Mapping[str, Any]) -> bool:
     """Return whether a body with an error also has an answer, or the beginning of one."""
     return any(body.get(key) for key in ("output", "choices", "content", "steps", "candidates"))
-
-
-def _read_list(
-    answer: AnswerBuilder, responses: list[dict[str, Any]], status: int, headers: Mapping[str, str] | None
-) -> None:
-    """Parse Gemini's stream without `alt=sse`: one list of responses."""
-    reader = stream_reader(answer.api, responses[0])(answer)
-    for response in responses:
-        if (failure := error_of(response, status=status, headers=headers)) is not None:
-            answer.add_error(failure)
-        else:
-            reader.event("", response)
-    reader.finish()
 
 
 def _excerpt(value: object) -> str:
