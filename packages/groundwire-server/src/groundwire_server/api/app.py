@@ -31,7 +31,7 @@ from groundwire_server.api.mounts import LARGEST_MODEL_REQUEST, Mount, SignedIn
 from groundwire_server.api.openapi import openapi
 from groundwire_server.api.peers import Peers
 from groundwire_server.api.routes import JSON, Operation, operations
-from groundwire_server.auth import Access, KeyFile, check_listening, key_file_of
+from groundwire_server.auth import Access, Authenticator, Failures, KeyFile, check_listening, key_file_of, needs_key
 from groundwire_server.auth.admission import Admission
 from groundwire_server.auth.authentication import HOW
 from groundwire_server.error_body import failed, internal
@@ -324,13 +324,17 @@ def build_app(
     access = Access(
         app,
         web.settings.server,
-        keys,
+        Authenticator(
+            keys,
+            must=needs_key(web.settings.server, host),
+            failures=Failures(web.store),
+            pages=pages,
+            how=how,
+            tokens=tokens,
+        ),
         web.store,
         host=host,
-        how=how,
         larger=larger,
-        pages=pages,
-        tokens=tokens,
         count=requests.count,
     )
     context.traffic.admission = access.admission
