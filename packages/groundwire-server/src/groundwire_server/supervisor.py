@@ -28,7 +28,8 @@ _logger = logging.getLogger(__name__)
 
 _STOP = (signal.SIGINT, signal.SIGTERM)
 _HANDLED = (*_STOP, signal.SIGHUP, RETIRE)
-_PAUSE = 1.0  # seconds before another worker is started, so that those that cannot run do not keep a core busy
+_STABLE = 60.0  # seconds after which a worker that dies was not one that cannot run
+_LONGEST_PAUSE = 30.0  # seconds before another worker is started
 _AGAIN = 1.0  # seconds between two signals to those that do not end
 _SIGNALLED = 128  # plus the number of the signal, as in shells
 
@@ -59,6 +60,7 @@ class _WorkerProcess:
     pipe: Connection
     seat: Seat
     generation: int
+    since: float
     ready: bool = False
     retiring: bool = False
 
@@ -87,6 +89,7 @@ class Supervisor:
         self._workers: list[_WorkerProcess] = []
         self._generation = 0
         self._started = False  # whether a worker has been ready
+        self._deaths = 0  # in a row, of workers that were not stable
         self._code = 0  # of the last worker, if it was never ready
         self._not_before = 0.0
         self._came: list[int] = []
@@ -134,7 +137,7 @@ class Supervisor:
         self.update(work)
         self._count = count
         self._generation += 1
-        self._not_before = 0.0
+        self._deaths, self._not_before = 0, 0.0
 
     def update(self, work: Work) -> None:
         """Change what the workers that are started from now on do."""
@@ -186,7 +189,7 @@ class Supervisor:
         process.start()
         signal.pthread_sigmask(signal.SIG_UNBLOCK, _HANDLED)
         its.close()
-        self._workers.append(_WorkerProcess(process, mine, seat, self._generation))
+        self._workers.append(_WorkerProcess(process, mine, seat, self._generation, time.monotonic()))
 
     def _child(self, seat: Seat) -> None:
         """Be a worker; in its process."""
@@ -222,9 +225,11 @@ class Supervisor:
         code, what = worker.process.exitcode or 0, f"Worker {worker.seat.number} (process {worker.process.pid})"
         how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
         self._code = 0 if worker.ready else max(1, code)
-        self._not_before = time.monotonic() + _PAUSE
+        self._deaths = 0 if worker.ready and time.monotonic() - worker.since >= _STABLE else self._deaths + 1
+        pause = min(_LONGEST_PAUSE, 2.0 ** (self._deaths - 2)) if self._deaths > 1 else 0.0
+        self._not_before = time.monotonic() + pause
         if self._started:
-            _logger.error("%s %s; another one is started in %g seconds", what, how, _PAUSE)
+            _logger.error("%s %s; another one is started in %g seconds", what, how, pause)
 
 
 def _kill(worker: _WorkerProcess, number: int) -> None:
