@@ -31,6 +31,7 @@ class AuthorizationServer:
     """It signs in every user, as `subject`. Serve its `app`, and set `url`."""
 
     def __init__(self) -> None:
+        self.key_set_url = ""
         self.url = ""
         self.subject = "alice"
         self.is_down = False
@@ -93,7 +94,7 @@ class AuthorizationServer:
                 "authorization_endpoint": f"{self.url}/authorize",
                 "token_endpoint": f"{self.url}/token",
                 "registration_endpoint": f"{self.url}/register",
-                "jwks_uri": f"{self.url}/jwks",
+                "jwks_uri": self.key_set_url or f"{self.url}/jwks",
                 "response_types_supported": ["code"],
                 "grant_types_supported": ["authorization_code"],
                 "code_challenge_methods_supported": ["S256"],

@@ -72,7 +72,7 @@ def test_our_own_recordings_say_more_and_that_is_read_too(folder: str) -> None:
 def test_our_own_set_has_answers_streams_and_failures_of_every_api() -> None:
     for folder in APIS:
         found = of_one_api(OWN, folder)
-        assert any(one.stream and one.want["sources"] for one in found), folder
+        assert APIS[folder] not in MAKERS or any(one.stream and one.want["sources"] for one in found), folder
         assert any(not one.stream and one.want["sources"] for one in found), folder
         assert any(one.want["error"] for one in found), folder
     assert any(one.want["citations"] for one in hosted(OWN) if one.stream)
@@ -103,7 +103,7 @@ def same(streamed: HostedAnswer, whole: HostedAnswer) -> None:
 @pytest.mark.parametrize(("recordings", "folder"), CASES)
 def test_streams_made_of_whole_answers_give_the_same_answers(recordings: Path, folder: str) -> None:
     for seed, one in enumerate(of_one_api(recordings, folder)):
-        if one.stream or one.status != 200:
+        if one.stream or one.status != 200 or one.api not in MAKERS:
             continue
         whole = read(one)
         data = streamed(one.api, one.body, seed)
@@ -147,7 +147,7 @@ def received(body: dict[str, object]) -> list[object]:
             return [message]
         case {"candidates": [{"content": {"parts": parts}}, *_]}:
             return [{"role": "model", "parts": parts}]
-        case {"steps": list(steps)} | {"output": list(steps)} | {"outputs": list(steps)}:
+        case {"steps": list(steps)} | {"output": list(steps)}:
             return steps
         case {"output": {"message": message}}:
             return [message]
@@ -165,10 +165,6 @@ def sent_back(one: HostedRecording, turn: tuple[dict[str, object], ...]) -> Host
             return read_answer(one.api, {"object": "response", "output": list(turn)})
         case "gemini_interactions":
             return read_answer(one.api, {"object": "interaction", "steps": list(turn)})
-        case "mistral":
-            return read_answer(one.api, {"object": "conversation.response", "outputs": list(turn)})
-        case "bedrock":
-            return read_answer(one.api, {"output": {"message": turn[0]}, "stopReason": "end_turn"})
     body = {name: value for chunk in chunks(one) for name, value in chunk.items()}  # Z.ai lists its pages once
     choice = {"index": 0, "message": turn[0], "finish_reason": "stop"}
     return read_answer(one.api, {**body, "choices": [choice]})

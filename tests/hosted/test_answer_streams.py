@@ -104,8 +104,6 @@ def test_a_stream_cut_off_in_mid_event_keeps_what_had_come() -> None:
             "gemini_interactions",
             sse({"event_type": "step.delta", "index": 0, "delta": {"type": "text", "text": "So far"}}),
         ),
-        ("mistral", sse({"type": "message.output.delta", "output_index": 0, "content": "So far"})),
-        ("bedrock", sse({"contentBlockDelta": {"contentBlockIndex": 0, "delta": {"text": "So far"}}})),
     ],
 )
 def test_every_apis_streams_may_be_cut_off(api: Any, data: bytes) -> None:
@@ -151,7 +149,6 @@ def test_every_apis_streams_may_be_cut_off(api: Any, data: bytes) -> None:
             "unavailable",
         ),
         ("gemini", sse({"error": {"code": 500, "status": "INTERNAL"}}), "INTERNAL", "unavailable"),
-        ("mistral", sse({"type": "conversation.response.error", "message": "m", "code": 3}), "3", "unavailable"),
         ("gemini_interactions", sse({"event_type": "error", "error": {"code": "internal"}}), "internal", "unavailable"),
         ("groq", b"event: error\ndata: upstream failed\n\n", "error", "unavailable"),
     ],
@@ -262,11 +259,6 @@ def _arguments(pieces: int) -> list[dict[str, Any]]:
     return [{"choices": [{"delta": delta}]} for delta in deltas] + [{"choices": [{"finish_reason": "tool_calls"}]}]
 
 
-def _thoughts(pieces: int) -> list[dict[str, Any]]:
-    delta = {"contentBlockIndex": 0, "delta": {"reasoningContent": {"text": "αβγ "}}}
-    return [{"contentBlockDelta": delta}] * pieces + [{"messageStop": {"stopReason": "end_turn"}}]
-
-
 def _longest_text(value: object) -> int:
     if isinstance(value, str):
         return len(value)
@@ -283,7 +275,6 @@ def _longest_text(value: object) -> int:
         ("gemini", _gemini),
         ("gemini_interactions", _interaction),
         ("openai_chat", _arguments),
-        ("bedrock", _thoughts),
     ],
 )
 def test_pieces_of_a_text_are_joined_once(api: Any, events: Callable[[int], list[dict[str, Any]]]) -> None:

@@ -33,7 +33,6 @@ FORMS: dict[str, Callable[..., dict[str, Any]]] = {
     "bedrock": bedrock,
     "responses": responses,
     "interactions": responses,
-    "mistral": chat,
     "chat": chat,
 }
 
@@ -196,7 +195,6 @@ def test_gemini_as_its_sdk_is_called() -> None:
             Needs(blocked_domains=("a.org",)),
             {"tools": [{"type": "web_search", "filters": {"excluded_domains": ["a.org"]}}]},
         ),
-        ("mistral", Needs(), {"tools": [{"type": "web_search"}]}),
         ("gemini_interactions", Needs(), {"tools": [{"type": "google_search"}]}),
         (
             "groq",
@@ -321,12 +319,9 @@ def test_kimis_search_and_thinking_exclude_each_other() -> None:
     assert "thinking" not in old
 
 
-def test_groqs_other_search_and_its_chosen_tools() -> None:
+def test_groqs_other_search() -> None:
     sent = prepare(body_of("groq", chat(), model="openai/gpt-oss-120b"), "groq", settings=EVERYBODY)
     assert sent["tools"] == [{"type": "browser_search"}]
-    custom = {"models": {}, "tools": {"enabled_tools": ["code_interpreter"]}}
-    sent = prepare(body_of("groq", chat(), compound_custom=custom), "groq", settings=EVERYBODY)
-    assert sent["compound_custom"] == {"models": {}, "tools": {"enabled_tools": ["code_interpreter", "web_search"]}}
 
 
 @pytest.mark.req("C3", "K6")
@@ -521,7 +516,6 @@ KEYS = st.sampled_from(
         "blocked_domains",
         "max_uses",
         "tools",
-        "enabled_tools",
         "user_location",
         "location",
         "effort",
@@ -535,7 +529,6 @@ BODY_KEYS = st.sampled_from(
         "toolConfig",
         "config",
         "reasoning",
-        "compound_custom",
         "search_settings",
         "web_search_options",
         "max_tool_calls",

@@ -109,7 +109,6 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "server.oauth.resource": ("https://a", "https://b/mcp", "https://c", "http://localhost:1/mcp", "https://e"),
     "server.oauth.audience": ("a", "b", "c", "d", "e"),
     "server.oauth.scopes": (["a"], ["b"], ["c"], ["d"], ["e", "f"]),
-    "server.oauth.jwks_url": ("https://a/k", "https://b/k", "https://c/k", "https://d/k", "https://e/k"),
     "server.oauth.tenant_claim": ("a", "b", "c", "d", "e"),
     "server.oauth.calls_per_day": (1, 2, 3, 4, 5),
     "server.oauth.usd_per_day": (0.1, 0.2, 0.3, 0.4, 0.5),

@@ -54,12 +54,6 @@ export interface Budget {
   spent: number;
 }
 
-/** The message of an error, as Tavily's clients read it. */
-export interface Detail {
-  /** What happened and what to do. */
-  error: string;
-}
-
 /** A difference between a sentence and its source. */
 export interface Disagreement {
   /** The kind of difference. */
@@ -103,8 +97,8 @@ export interface ExcerptItem {
 export interface Failure {
   /** What went wrong. */
   error: Problem;
-  /** The message again, at the paths of other APIs only. */
-  detail: Detail | null;
+  /** The message again, as `error`, for clients of other APIs and at their paths only. */
+  detail: { [name: string]: string } | null;
 }
 
 /** How one filter of a search was applied. */

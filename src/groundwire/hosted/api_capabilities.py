@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from fnmatch import fnmatchcase
@@ -17,13 +17,11 @@ from groundwire.models.validators import did_you_mean
 
 __all__ = ["Api", "ApiCapabilities", "Difference", "Hosted", "Version", "Wire", "load_matrix"]
 
-Wire = Literal["anthropic", "bedrock", "chat", "gemini", "interactions", "mistral", "responses"]
+Wire = Literal["anthropic", "bedrock", "chat", "gemini", "interactions", "responses"]
 """The format in which an API expects function tools."""
 
 MaxUses = Literal["request", "total", "no"]
 """How an API limits searches: per request, all hosted calls of a request together, or not at all."""
-
-_LIST_FIELDS = ("location", "efforts", "refuses")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,10 +34,10 @@ class Hosted:
     """The type of the hosted tool that reads pages; empty if there is none."""
     max_uses: MaxUses = "no"
     """How searches are limited."""
-    include: int | None = 0
-    """Maximum number of domains it can be restricted to; None means no known limit, 0 means unsupported."""
-    exclude: int | None = 0
-    """Maximum number of domains it can exclude; None means no known limit, 0 means unsupported."""
+    include: int | bool = False
+    """Maximum number of domains it can be restricted to; true means no known limit, false means unsupported."""
+    exclude: int | bool = False
+    """Maximum number of domains it can exclude; true means no known limit, false means unsupported."""
     together: bool = False
     """Whether both lists can be sent together."""
     leaks: bool = False
@@ -48,18 +46,16 @@ class Hosted:
     """Whether it accepts only whole sites, not subdomains."""
     recency: bool = False
     """Whether it can be restricted by publication date."""
-    location: tuple[str, ...] = ()
+    location: Sequence[str] = ()
     """The parts of a user's location that it supports."""
     functions: bool = False
     """Whether it works together with the caller's own function tools."""
     function_flag: bool = False
     """Whether that requires a flag in the request."""
-    efforts: tuple[str, ...] = ()
+    efforts: Sequence[str] = ()
     """The reasoning efforts with which it is rejected."""
-    refuses: tuple[str, ...] = ()
+    refuses: Sequence[str] = ()
     """The parameters with which it is rejected."""
-    always: bool = False
-    """Whether the model always searches."""
     switch_to: str = ""
     """The model that searches instead of the requested one."""
     request: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
@@ -74,7 +70,7 @@ class Difference:
 
     cloud: str = ""
     """The clouds it applies to; empty means all."""
-    models: tuple[str, ...] = ()
+    models: Sequence[str] = ()
     """Name patterns of the models it applies to; empty means all."""
     changes: Mapping[str, Any]
     """The capabilities that differ, including `hosted` and `tools`."""
@@ -96,11 +92,11 @@ class Version:
     """Its type."""
     page_tool: str = ""
     """The type of the tool of that version that reads pages; empty if there is none."""
-    clouds: tuple[str, ...]
+    clouds: Sequence[str]
     """The clouds that serve it."""
-    without: tuple[str, ...] = ()
+    without: Sequence[str] = ()
     """Name patterns of the models without it; an unknown model has it."""
-    direct_for: tuple[str, ...] = ()
+    direct_for: Sequence[str] = ()
     """The models that may call it only directly, which the request must then state."""
     newer: bool = False
     """Whether it succeeds the usual one, so that `newest` may take it."""
@@ -134,13 +130,11 @@ class Api:
     """The key of the conversation in a request."""
     clouds: tuple[str, ...]
     """The clouds that serve it; the first is the vendor's own."""
-    index_unit: str
-    """The unit of its citation offsets: char, utf8_byte, block, chunk or none."""
     hosted: Hosted | None
     """Capabilities of hosted search with its newest models; None if there is none."""
-    exceptions: tuple[Difference, ...]
+    exceptions: Sequence[Difference]
     """Differences elsewhere; later ones take precedence."""
-    versions: tuple[Version, ...]
+    versions: Sequence[Version]
     """Other versions of the tool."""
     source: str
     """The source and its date."""
@@ -176,7 +170,7 @@ class ApiCapabilities:
 
         Args:
             name: Such as `anthropic`, `openai_chat`, `ollama`; a provider with several APIs (`openai`, `gemini`,
-                `qwen`, `xai`, `mistral`) selects the one that matches the body, and without a body its newest one.
+                `qwen`, `xai`) selects the one that matches the body, and without a body its newest one.
             body: The request.
 
         Raises:
@@ -216,54 +210,24 @@ class ApiCapabilities:
 
 @cache
 def load_matrix() -> ApiCapabilities:
-    """Load the shipped matrix.
-
-    Raises:
-        ValueError: the file is invalid.
-    """
+    """Load the shipped matrix."""
     text = files("groundwire.hosted").joinpath("data", "matrix.toml").read_text(encoding="utf-8")
     return ApiCapabilities(MappingProxyType({name: _api(name, entry) for name, entry in tomllib.loads(text).items()}))
 
 
 def _api(name: str, entry: dict[str, Any]) -> Api:
     hosted = entry.pop("hosted", None)
-    exceptions = tuple(_exception(name, item) for item in entry.pop("except", ()))
-    versions = tuple(
-        Version(**{**item, **_tuples(item, "clouds", "without", "direct_for")}) for item in entry.pop("version", ())
-    )
-    clouds = ("api", *entry.pop("clouds", ()))
-    unit = entry.pop("index_unit", "none")
     return Api(
         name=name,
-        clouds=clouds,
-        index_unit=unit,
-        hosted=Hosted(**_abilities(hosted)) if hosted else None,
-        exceptions=exceptions,
-        versions=versions,
+        clouds=("api", *entry.pop("clouds", ())),
+        hosted=Hosted(**hosted) if hosted else None,
+        exceptions=[Difference(**row) for row in entry.pop("except", ())],
+        versions=[Version(**row) for row in entry.pop("version", ())],
         **entry,
     )
 
 
-def _exception(name: str, item: dict[str, Any]) -> Difference:
-    fields: dict[str, Any] = {key: item.pop(key) for key in ("cloud", "models", "note", "source") if key in item}
-    changes = _abilities(item)
-    wrong = set(changes) - set(Hosted.__dataclass_fields__) - {"hosted", "tools"}
-    if wrong:
-        raise ValueError(f"matrix.toml: {name}.except: {', '.join(sorted(wrong))} is not a capability")
-    return Difference(**{**fields, **_tuples(fields, "models")}, changes=MappingProxyType(changes))
-
-
-def _abilities(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert capabilities to field values: a limit of true becomes None, one of false becomes 0."""
-    bounds = {key: None if values[key] is True else int(values[key]) for key in ("include", "exclude") if key in values}
-    return {**values, **bounds, **_tuples(values, *_LIST_FIELDS)}
-
-
-def _tuples(values: Mapping[str, Any], *keys: str) -> dict[str, tuple[str, ...]]:
-    return {key: tuple(values[key]) for key in keys if key in values}
-
-
-def _matches(model: str, patterns: tuple[str, ...]) -> bool:
+def _matches(model: str, patterns: Sequence[str]) -> bool:
     """Return whether a model's name, or the part after its last slash, matches a pattern."""
     name = model.lower()
     return any(fnmatchcase(word, pattern) for word in (name, name.rpartition("/")[2]) for pattern in patterns)

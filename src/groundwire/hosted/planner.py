@@ -259,15 +259,15 @@ def _unmet(hosted: Hosted, needs: Needs, its: str) -> Iterator[tuple[bool, str, 
         ("blocked_domains", hosted.exclude, "exclude"),
     ):
         count = len(getattr(needs, name))
-        if count and bound == 0:
+        if count and not bound:
             yield True, f"{its} does not support {name}", ability, name
-        elif bound is not None and count > bound:
+        elif bound is not True and count > bound:
             yield True, f"{its} takes at most {bound} {name}, not {count}", ability, name
         elif count and hosted.whole_domains and (parts := sub_domains(getattr(needs, name))):
             yield True, f"{its} accepts only whole sites, not {parts[0]} ({name})", ability, name
     if needs.allowed_domains and needs.blocked_domains and not hosted.together:
         yield True, f"{its} takes allowed_domains or blocked_domains, not both", "together", "blocked_domains"
-    if needs.blocked_domains and hosted.exclude != 0 and hosted.leaks:
+    if needs.blocked_domains and hosted.exclude and hosted.leaks:
         yield False, f"{its} is known to ignore blocked_domains", "leaks", "blocked_domains"
     if needs.recent and not hosted.recency:
         yield True, f"{its} cannot filter by date (time_range)", "recency", "time_range"

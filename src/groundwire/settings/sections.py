@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 MODEL_PROVIDERS = (
-    *("anthropic", "bedrock", "deepseek", "gemini", "groq", "kimi", "mistral", "openai", "openrouter", "perplexity"),
+    *("anthropic", "bedrock", "deepseek", "gemini", "groq", "kimi", "openai", "openrouter", "perplexity"),
     *("qwen", "venice", "xai", "zai"),
 )
 """The model providers whose APIs have a supported hosted search."""
@@ -370,8 +370,6 @@ class OAuthSettings(SettingsSection):
     """The audience of the tokens; empty means the resource."""
     scopes: Words = ()
     """The scopes that a token must have."""
-    jwks_url: str = ""
-    """The URL of the issuer's key set; empty means that of its metadata (RFC 8414, OpenID Connect Discovery)."""
     tenant_claim: str = Field(default="sub", min_length=1, max_length=200)
     """The claim whose value identifies the tenant; tokens of one issuer with the same value share sessions."""
     calls_per_day: int = Field(default=0, ge=0)
@@ -379,7 +377,7 @@ class OAuthSettings(SettingsSection):
     usd_per_day: float = Field(default=0.0, ge=0, allow_inf_nan=False)
     """The most US dollars of each tenant per day, UTC; 0 means no limit."""
 
-    @field_validator("issuers", "resource", "jwks_url")
+    @field_validator("issuers", "resource")
     @classmethod
     def _urls(cls, value: str | tuple[str, ...]) -> str | tuple[str, ...]:
         for url in (value,) if isinstance(value, str) else value:

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import ClassVar, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
-from starlette.responses import Response
+from starlette.responses import JSONResponse, Response
 
 from groundwire.errors import (
     AllProvidersFailed,
@@ -32,7 +32,7 @@ from groundwire.models.argument_names import argument_hint
 from groundwire.models.validators import MAX_FAULTS, faults
 from groundwire.routing.provider_call import NONE_LEFT
 
-__all__ = ["ApiModel", "Failed", "Failure", "Problem", "TextFailure", "failed", "failure_of", "internal", "invalid"]
+__all__ = ["ApiModel", "Failed", "Failure", "Problem", "failed", "failure_of", "internal", "invalid"]
 
 _MOST = 10  # problems reported at once
 _NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
@@ -60,39 +60,13 @@ class Problem(ApiModel):
     """Every attempt, in order."""
 
 
-class Detail(ApiModel):
-    """The message of an error, as Tavily's clients read it."""
-
-    error: str
-    """What happened and what to do."""
-
-
 class Failure(ApiModel):
     """The body of every error response."""
 
     error: Problem
     """What went wrong."""
-    detail: Detail | None = None
-    """The message again, at the paths of other APIs only."""
-
-
-class TextFailure(ApiModel):
-    """The body of an error response at the paths of Exa and Firecrawl, whose clients take `error` for the message."""
-
-    success: bool = False
-    """Always false."""
-    error: str
-    """What happened and what to do."""
-    detail: Detail
-    """The message again."""
-    code: str
-    """The kind of failure."""
-    field: str | None = None
-    """The invalid argument, if any."""
-    retry_after: float | None = None
-    """Seconds after which a retry may succeed, if known."""
-    attempts: tuple[Attempt, ...] = ()
-    """Every attempt, in order."""
+    detail: dict[str, str] | None = None
+    """The message again, as `error`, for clients of other APIs and at their paths only."""
 
 
 @dataclass(eq=False)
@@ -108,7 +82,7 @@ class Failed(Exception):
     drop_in: bool = False
     """Whether the client is that of another API, and may look for the message in `detail.error`."""
     is_text: bool = False
-    """Whether the client takes `error` for the message; see `TextFailure`."""
+    """Whether the client, such as one of Exa or Firecrawl, takes `error` for the message."""
 
     def __str__(self) -> str:
         return self.problem.message
@@ -118,13 +92,13 @@ class Failed(Exception):
         headers = dict(self.headers)
         if self.problem.retry_after is not None:
             headers["Retry-After"] = str(max(1, math.ceil(self.problem.retry_after)))
-        detail = Detail(error=self.problem.message)
-        body: ApiModel = Failure(error=self.problem, detail=detail if self.drop_in else None)
+        problem = self.problem.model_dump(mode="json")
+        body: dict[str, object] = {"error": problem}
         if self.is_text:
-            facts = self.problem.model_dump(exclude={"message"})
-            body = TextFailure(error=detail.error, detail=detail, **facts)
-        text = body.model_dump_json(exclude=None if self.drop_in or self.is_text else {"detail"})
-        return Response(text, self.status, headers, media_type="application/json")
+            body = {"success": False, "error": problem.pop("message"), **problem}
+        if self.drop_in or self.is_text:
+            body["detail"] = {"error": self.problem.message}
+        return JSONResponse(body, self.status, headers)
 
 
 def failed(

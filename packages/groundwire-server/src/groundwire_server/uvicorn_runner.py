@@ -68,7 +68,7 @@ def listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-_HEAD = 32_768  # bytes of a request line and headers
+_HEAD = 32_768  # bytes of an incomplete head; `Access` refuses a complete one with more
 _LINGER = 1.0  # seconds for which a rejected client may still send
 _SILENCE = 10.0  # seconds between two lines about invalid requests
 _OF_CLIENTS = ("Invalid HTTP request", "Unsupported upgrade request", "No supported WebSocket library")
@@ -141,7 +141,6 @@ class _Bounded(HttpToolsProtocol):
     _begun = False  # whether there was a whole head
     _in_head = False
     _in_body = False
-    _size = 0  # bytes of the URL and headers
     _came = 0  # bytes received since the last whole head
     _over = False
     _credential = b""  # that came with the last request
@@ -184,20 +183,12 @@ class _Bounded(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         """Begin a head."""
-        self._in_head, self._size = True, 0
+        self._in_head = True
         super().on_message_begin()
-
-    def on_url(self, url: bytes) -> None:
-        """Take a part of the URL."""
-        self._size += len(url)
-        super().on_url(url)
 
     def on_header(self, name: bytes, value: bytes) -> None:
         """Take a header, but none after a body: the application has read the headers by then."""
         if self._in_head:
-            self._size += len(name) + len(value) + 4  # with colon, space, and end of line
-            if self._size > _HEAD:
-                raise ValueError("The request's headers are too large.")
             super().on_header(name, value.strip(b" \t"))  # the blanks around it are not part of it (RFC 9110, 5.5)
 
     def on_headers_complete(self) -> None:

@@ -32,11 +32,7 @@ class AnthropicReader(WireReader):
 
     def whole(self, body: dict[str, Any]) -> None:
         """Parse a message."""
-        for block in items(body.get("content")):
-            self._block(block)
-        content = body.get("content")
-        self._content = content if isinstance(content, list) else []
-        self._about(body)
+        self._begin(body)
         self._stop(body)
         self.finish()
 
@@ -45,11 +41,7 @@ class AnthropicReader(WireReader):
         kind = text_of(data.get("type")) or name
         index = count(data.get("index"))
         if kind == "message_start":
-            message = object_of(data.get("message"))
-            self._about(message)
-            for block in items(message.get("content")):
-                self._content.append(block)
-                self._block(block)
+            self._begin(object_of(data.get("message")))
         elif kind == "content_block_start":
             self._close(index)
             block = self._open.begin(index, dict(object_of(data.get("content_block"))))
@@ -71,6 +63,12 @@ class AnthropicReader(WireReader):
             self._close(index)
         if self._content:
             self.answer.turn = [{"role": "assistant", "content": self._content}]
+
+    def _begin(self, message: dict[str, Any]) -> None:
+        self._about(message)
+        for block in items(message.get("content")):
+            self._content.append(block)
+            self._block(block)
 
     def _delta(self, index: int, delta: dict[str, Any]) -> None:
         self._open.begin(index, {"type": "text"} if "text" in delta else {})  # if its start was lost

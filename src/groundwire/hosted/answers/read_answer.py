@@ -6,20 +6,19 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final
 
-from groundwire.errors import InvalidRequest, UnexpectedResponse
+from groundwire.errors import UnexpectedResponse
 from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader
 from groundwire.hosted.answers.anthropic import AnthropicReader
 from groundwire.hosted.answers.bedrock import ConverseReader
 from groundwire.hosted.answers.gemini import GeminiReader
 from groundwire.hosted.answers.gemini_interactions import InteractionsReader
-from groundwire.hosted.answers.mistral import ConversationsReader
 from groundwire.hosted.answers.openai_chat import ChatReader
 from groundwire.hosted.answers.openai_responses import ResponsesReader
-from groundwire.hosted.answers.types import HostedAnswer, items
+from groundwire.hosted.answers.types import HostedAnswer
 from groundwire.hosted.answers.upstream_errors import error_of, unreadable
 from groundwire.hosted.api_capabilities import Wire, load_matrix
 
-__all__ = ["check_api", "not_an_answer", "read_answer", "read_into", "stream_reader"]
+__all__ = ["not_an_answer", "read_answer", "read_into", "stream_reader"]
 
 _READERS: Final[Mapping[Wire, type[WireReader]]] = {
     "anthropic": AnthropicReader,
@@ -27,7 +26,6 @@ _READERS: Final[Mapping[Wire, type[WireReader]]] = {
     "chat": ChatReader,
     "gemini": GeminiReader,
     "interactions": InteractionsReader,
-    "mistral": ConversationsReader,
     "responses": ResponsesReader,
 }
 
@@ -36,7 +34,6 @@ _SHAPES: tuple[tuple[frozenset[str], tuple[str, ...], type[WireReader]], ...] = 
     (frozenset({"choices"}), ("chat.completion",), ChatReader),
     (frozenset({"candidates", "promptFeedback", "usageMetadata"}), (), GeminiReader),
     (frozenset({"steps"}), ("interaction", "step."), InteractionsReader),
-    (frozenset({"outputs"}), ("conversation", "message.output", "tool.execution"), ConversationsReader),
     (frozenset({"stopReason"}), (), ConverseReader),
     (frozenset({"content", "stop_reason"}), ("message", "content_block", "ping"), AnthropicReader),
     (frozenset({"output"}), ("response",), ResponsesReader),
@@ -59,7 +56,7 @@ def read_answer(
     Args:
         api: The API that the answer comes from, such as `anthropic`. Some have several wire formats, which are
             recognized by the body.
-        body: The body: bytes or text with JSON, or the parsed JSON. A list is what Gemini streams without `alt=sse`.
+        body: The body: bytes or text with JSON, or the parsed JSON.
         status: The HTTP status.
         headers: The HTTP headers, for Retry-After.
 
@@ -68,21 +65,9 @@ def read_answer(
         UnexpectedResponse: the status is good, but the body is neither an answer nor an error: a web page, not JSON,
             JSON of another form.
     """
-    answer = AnswerBuilder(check_api(api))
+    answer = AnswerBuilder(load_matrix().api(api).name)
     read_into(answer, body, status=status, headers=headers)
     return answer.build()
-
-
-def check_api(api: object) -> str:
-    """Validate the name of an API, which is one of the matrix.
-
-    Raises:
-        InvalidRequest: it is unknown.
-    """
-    names = load_matrix().apis
-    if isinstance(api, str) and api in names:
-        return api
-    raise InvalidRequest("api", f"cannot be {str(api)[:40]!r}", f"Pass one of: {', '.join(sorted(names))}.")
 
 
 def stream_reader(api: str, data: Mapping[str, Any]) -> type[WireReader]:
@@ -107,14 +92,9 @@ def read_into(
 ) -> None:
     """Parse a whole body with the builder of its answer; see `read_answer`."""
     data, what = _json(body)
-    if isinstance(data, list) and (responses := list(items(data))):
-        _read_list(answer, responses, status, headers)
-        return
-    if isinstance(data, list):
-        what = "a list that holds no answer"
-    elif not isinstance(data, dict):
-        what = what or f"JSON that is {_excerpt(data)}"
     if not isinstance(data, dict):
+        is_list = isinstance(data, list)
+        what = "a list, which Gemini streams without alt=sse," if is_list else what or f"JSON that is {_excerpt(data)}"
         if 200 <= status < 300:
             raise not_an_answer(answer.api, what, status)
         answer.add_error(unreadable(what, status, headers))
@@ -185,20 +165,7 @@ def _reader_of(api: str, body: Mapping[str, Any]) -> type[WireReader] | None:
 
 def _has_answer(body: Mapping[str, Any]) -> bool:
     """Return whether a body with an error also has an answer, or the beginning of one."""
-    return any(body.get(key) for key in ("output", "choices", "content", "steps", "outputs", "candidates"))
-
-
-def _read_list(
-    answer: AnswerBuilder, responses: list[dict[str, Any]], status: int, headers: Mapping[str, str] | None
-) -> None:
-    """Parse Gemini's stream without `alt=sse`: one list of responses."""
-    reader = stream_reader(answer.api, responses[0])(answer)
-    for response in responses:
-        if (failure := error_of(response, status=status, headers=headers)) is not None:
-            answer.add_error(failure)
-        else:
-            reader.event("", response)
-    reader.finish()
+    return any(body.get(key) for key in ("output", "choices", "content", "steps", "candidates"))
 
 
 def _excerpt(value: object) -> str:

@@ -8,9 +8,10 @@ from typing import Any
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers.answer_builder import AnswerBuilder, WireReader
 from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
-from groundwire.hosted.answers.read_answer import check_api, not_an_answer, read_into, stream_reader
+from groundwire.hosted.answers.read_answer import not_an_answer, read_into, stream_reader
 from groundwire.hosted.answers.types import HostedAnswer, parsed
 from groundwire.hosted.answers.upstream_errors import error_of
+from groundwire.hosted.api_capabilities import load_matrix
 
 __all__ = ["AnswerStream"]
 
@@ -36,7 +37,7 @@ class AnswerStream:
     """
 
     def __init__(self, api: str, *, status: int = 200, headers: Mapping[str, str] | None = None) -> None:
-        self._builder = AnswerBuilder(check_api(api))
+        self._builder = AnswerBuilder(load_matrix().api(api).name)
         self._status = status
         self._headers = headers
         self._reader: WireReader | None = None
@@ -117,7 +118,7 @@ class AnswerStream:
         if not start or _BOM.startswith(data):
             return
         if start[:1] == b"\0":  # the length of a frame of AWS's event streams, all of which are below 16 MB
-            fix = "Decode it with boto3, and pass each event to AnswerStream.event"
+            fix = "Call converse with boto3, and pass its response to read_answer"
             raise not_an_answer(self._builder.api, "AWS's binary event stream", self._status, fix)
         failed = not 200 <= self._status < 300 and not start.startswith((b"data", b"event", b":"))
         self._is_whole = start[:1] in {b"{", b"[", b"<"} or failed

@@ -2,8 +2,6 @@
 
 Groq: compound systems with built-in search, and `browser_search` for gpt-oss (groq SDK 1.7.0 types).
 
-Mistral Conversations: the connectors `web_search` and `web_search_premium` (mistralai SDK 3.7.0 types).
-
 Gemini Interactions: the hosted tool `google_search` (recorded with gemini-3-flash-preview).
 
 OpenAI Chat Completions: another model that always searches, and `web_search_options` (convergio, tier 2).
@@ -120,19 +118,7 @@ def to_groq(body: Mapping[str, Any], search: SearchTool, plan: Plan, now: dateti
     if needs.location and needs.location.country and (name := country_name(needs.location.country)):
         settings["country"] = name
     changes: Body = {**choice, **({"search_settings": settings} if settings else {})}
-    return with_tools(body, tools_with(search), **changes, **_enabled_tools(body))
-
-
-def _enabled_tools(body: Mapping[str, Any]) -> Body:
-    """Return `compound_custom` with the search among the enabled tools, if the request lists them."""
-    custom = body.get("compound_custom")
-    tools = custom.get("tools") if isinstance(custom, Mapping) else None
-    enabled = tools.get("enabled_tools") if isinstance(tools, Mapping) else None
-    if not isinstance(custom, Mapping) or not isinstance(tools, Mapping) or not isinstance(enabled, list):
-        return {}
-    if "web_search" in enabled:
-        return {}
-    return {"compound_custom": {**custom, "tools": {**tools, "enabled_tools": [*enabled, "web_search"]}}}
+    return with_tools(body, tools_with(search), **changes)
 
 
 _CONTEXT_SIZE = "medium"  # convergio

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 from groundwire.errors import InvalidRequest, NativeUnsupported
 from groundwire.hosted.api_capabilities import Api, Wire, load_matrix
@@ -28,7 +28,9 @@ from groundwire.hosted.tool_definitions import WEB_SEARCH, FunctionTool, functio
 from groundwire.settings import Settings
 
 __all__ = [
+    "PlanOptions",
     "RequestFacts",
+    "RequestOptions",
     "api_of",
     "facts_of",
     "needs_in",
@@ -149,7 +151,7 @@ def needs_in(search: SearchTool | None) -> Needs:
 _BUILDERS: Mapping[Wire, Builder] = MappingProxyType(
     {
         "gemini": gemini.to_native,
-        **dict.fromkeys(("anthropic", "interactions", "mistral", "responses"), hosted_tools.to_tool),
+        **dict.fromkeys(("anthropic", "interactions", "responses"), hosted_tools.to_tool),
     }
 )
 _OTHER_BUILDERS: Mapping[str, Builder] = MappingProxyType(
@@ -162,36 +164,44 @@ _OTHER_BUILDERS: Mapping[str, Builder] = MappingProxyType(
 """The builders of APIs that differ from others of their wire, but for those that are rows of data."""
 
 
+class PlanOptions(TypedDict, total=False):
+    """How the search of a request is planned; see `plan`."""
+
+    mode: Mode | None
+    cloud: str
+    settings: Settings | None
+    tool: str | None
+    """Another version of the hosted tool; by default the one in the body, if it is one."""
+    calls_tools: bool | None
+    switch_model: bool
+    now: datetime | None
+
+
+class RequestOptions(PlanOptions, total=False):
+    """The same, with what the request may lack; see `plan_for`."""
+
+    model: str | None
+    needs: Needs | None
+
+
 def plan_for(
     body: Mapping[str, Any],
     api: str | Api,
     *,
     model: str | None = None,
-    mode: Mode | None = None,
     needs: Needs | None = None,
-    cloud: str = "api",
-    settings: Settings | None = None,
-    tool: str | None = None,
-    calls_tools: bool | None = None,
     tools: Sequence[FunctionTool] = (),
-    switch_model: bool = False,
-    now: datetime | None = None,
+    **options: Unpack[PlanOptions],
 ) -> Plan:
-    """Plan the search of one request; see `plan` for the arguments not listed here.
+    """Plan the search of one request.
 
     Args:
         body: The request: its model, its reasoning effort, and the tools beside the search are considered.
         api: The model API's or provider's name.
         model: The model, if the body does not name it (Gemini has it in the URL).
-        mode: `auto`, `native` or `local`; by default the setting `search.mode`.
         needs: Requirements for the search in addition to those in the body.
-        cloud: The cloud that serves the API.
-        settings: The operator's settings.
-        tool: Another version of the hosted tool; by default the one in the body, if it is one.
-        calls_tools: Whether the model calls function tools; overrides the matrix.
         tools: The local tools, whose names are then recognized.
-        switch_model: See `plan`.
-        now: See `plan`.
+        options: See `PlanOptions`.
 
     Raises:
         InvalidRequest: the body is not in this API's format, or an argument is invalid. NativeUnsupported: see `plan`.
@@ -199,25 +209,19 @@ def plan_for(
     row = api_of(body, api)
     facts = facts_of(body, row, tools)
     requirements = (needs or NO_NEEDS).also(needs_in(facts.search))
-    if tool is None and facts.search is not None and facts.search.kind == "native":
+    if options.get("tool") is None and facts.search is not None and facts.search.kind == "native":
         written = facts.search.tool.get("type")
-        tool = written if written in [version.tool for version in row.versions] else None
+        options["tool"] = written if written in [version.tool for version in row.versions] else None
     named = model or body.get("model")
     if not isinstance(named, str) or not named.strip():
         raise InvalidRequest("model", "is not given, neither in the body nor as an argument", "Pass the model's name.")
     return plan(
         row,
         named,
-        mode,
-        replace(requirements, functions=facts.functions or requirements.functions),
-        cloud=cloud,
-        settings=settings,
+        needs=replace(requirements, functions=facts.functions or requirements.functions),
         effort=facts.effort,
         parameters=facts.parameters,
-        tool=tool,
-        calls_tools=calls_tools,
-        switch_model=switch_model,
-        now=now,
+        **options,
     )
 
 
@@ -225,18 +229,10 @@ def prepare(
     body: Mapping[str, Any],
     how: Plan | Api | str,
     *,
-    model: str | None = None,
-    mode: Mode | None = None,
-    needs: Needs | None = None,
-    cloud: str = "api",
-    settings: Settings | None = None,
-    tool: str | None = None,
-    calls_tools: bool | None = None,
     tools: Sequence[FunctionTool] = (),
-    switch_model: bool = False,
     add: bool = False,
-    now: datetime | None = None,
     on_plan: Callable[[Plan], None] | None = None,
+    **options: Unpack[RequestOptions],
 ) -> Body:
     """Return the request to send, with hosted search or the local tool in place of its search, otherwise unchanged.
 
@@ -247,19 +243,11 @@ def prepare(
     Args:
         body: The request, as JSON for the API.
         how: A plan, or the model API or its name, for which a plan is made for this body.
-        model: See `plan_for`; with a plan, only `tools`, `add` and `now` are used.
-        mode: See `plan_for`.
-        needs: See `plan_for`.
-        cloud: See `plan_for`.
-        settings: See `plan_for`.
-        tool: See `plan_for`.
-        calls_tools: See `plan_for`.
         tools: The local function tools, such as `web_tools(web)`, for a model that searches with them; by default the
             one in the body.
-        switch_model: See `plan`.
-        add: Whether to add a search to a body without one.
-        now: The current time, for publication dates and for the ends of models.
+        add: Whether to add a search to a body without one, with the option `needs`.
         on_plan: Called with the plan if one is made here; by default its warnings are logged.
+        options: See `RequestOptions`; with a plan, only `now` is used.
 
     Raises:
         InvalidRequest: the body is not in this API's format (for example without messages), has two searches, or the
@@ -268,33 +256,20 @@ def prepare(
     """
     row = api_of(body, how.api if isinstance(how, Plan) else how)
     if add:
-        body = with_search(body, row, needs or NO_NEEDS, tools=tools)
+        body = with_search(body, row, options.get("needs") or NO_NEEDS, tools=tools)
     facts = facts_of(body, row, tools)
     if facts.search is None:
         return dict(body)
     if isinstance(how, Plan):
         chosen = _check_plan(how, body, facts)
     else:
-        chosen = plan_for(
-            body,
-            row,
-            model=model,
-            mode=mode,
-            needs=needs,
-            cloud=cloud,
-            settings=settings,
-            tool=tool,
-            calls_tools=calls_tools,
-            tools=tools,
-            switch_model=switch_model,
-            now=now,
-        )
+        chosen = plan_for(body, row, tools=tools, **options)
         (on_plan or _log_warnings)(chosen)
     if chosen.path == "local":
         return _local(body, facts.search, row, tools)
     as_data = chosen.hosted is not None and bool(chosen.hosted.request)
     build = hosted_tools.to_data if as_data else _OTHER_BUILDERS.get(row.name) or _BUILDERS[row.wire]
-    return build(body, facts.search, chosen, now or datetime.now(UTC))
+    return build(body, facts.search, chosen, options.get("now") or datetime.now(UTC))
 
 
 def _log_warnings(chosen: Plan) -> None:

@@ -11,7 +11,6 @@ from groundwire_server.api.context import AppContext
 from groundwire_server.api.mcp_http import mcp_mount
 from groundwire_server.api.mounts import Mount, openai_mounts
 from groundwire_server.api.peers import Peers
-from groundwire_server.auth import KeyFile
 
 __all__ = ["Gateway", "build_gateway", "build_mcp", "build_proxy"]
 
@@ -43,8 +42,8 @@ def build_gateway(
         InvalidRequest: `upstream` is not a URL.
     """
 
-    def mounts(context: AppContext, keys: KeyFile) -> Iterator[Mount]:
-        yield mcp_mount(context, peers=peers, keys=keys)
+    def mounts(context: AppContext) -> Iterator[Mount]:
+        yield mcp_mount(context, peers=peers)
         if upstream is not None:
             yield from openai_mounts(context, upstream, key=upstream_key)
 
@@ -61,7 +60,7 @@ def build_mcp(settings: Settings | None = None, *, host: str = _LOOPBACK) -> Gat
     Raises:
         ConfigurationError: the settings are invalid, or a server is not allowed to listen on the address.
     """
-    return build_app(settings or load(), lambda context, _: [mcp_mount(context)], host=host)
+    return build_app(settings or load(), lambda context: [mcp_mount(context)], host=host)
 
 
 def build_proxy(upstream: str, settings: Settings | None = None, *, host: str = _LOOPBACK) -> Gateway:
@@ -83,7 +82,7 @@ def build_proxy(upstream: str, settings: Settings | None = None, *, host: str = 
     covered = urlsplit(settings.server.oauth.resource).path.strip("/").partition("/")[0] in _PROXY_PATHS
     return build_app(
         settings,
-        lambda context, _: openai_mounts(context, upstream, "/v1"),
+        lambda context: openai_mounts(context, upstream, "/v1"),
         host=host,
         how="Send a key of `groundwire keys` as X-API-Key; Authorization goes to the model server.",
         takes_access_tokens=covered,

@@ -12,11 +12,11 @@ from functools import cache, partial
 from typing import Final, Self
 
 from starlette.applications import Starlette
+from starlette.datastructures import QueryParams
 from starlette.exceptions import HTTPException
-from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
-from starlette.routing import BaseRoute, Route, Router
+from starlette.routing import BaseRoute, Match, Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from groundwire.errors import ConfigurationError
@@ -27,12 +27,11 @@ from groundwire.web import Web
 from groundwire_server.api.compat_apis import FORMS
 from groundwire_server.api.context import AppContext, Requests, Scrape, Traffic
 from groundwire_server.api.drop_in_contents import with_reasons
-from groundwire_server.api.endpoint import Endpoint
 from groundwire_server.api.mounts import LARGEST_MODEL_REQUEST, Mount, SignedIn
 from groundwire_server.api.openapi import openapi
 from groundwire_server.api.peers import Peers
 from groundwire_server.api.routes import JSON, Operation, operations
-from groundwire_server.auth import Access, KeyFile, check_listening, key_file_of
+from groundwire_server.auth import Access, Authenticator, Failures, KeyFile, check_listening, key_file_of, needs_key
 from groundwire_server.auth.admission import Admission
 from groundwire_server.auth.authentication import HOW
 from groundwire_server.error_body import failed, internal
@@ -55,6 +54,7 @@ def _routes(
     for mount in mounts:
         yield from (Route(mount.path, mount.app), Route(f"{mount.path}/{{path:path}}", mount.app))
     if rest_api:
+        yield _SearxngRoot("/", _to_search, methods=["GET"])
 
         @cache
         def document() -> bytes:
@@ -89,34 +89,18 @@ _ABSENT: Final[Mapping[str, str]] = with_reasons("absent")
 """Other APIs' features that do not exist here, by the first part of their paths or two, with what to use."""
 
 
-class _Direct:
-    """Sends requests for operations at fixed paths to their endpoints, without Starlette's layers in between.
+class _SearxngRoot(Route):
+    """Redirects SearXNG's clients from `/` to `/search`, as SearXNG does; people get the page there."""
 
-    It redirects SearXNG's clients from `/` to `/search`, as SearXNG does.
+    def matches(self, scope: Scope) -> tuple[Match, Scope]:
+        """Return whether a request asks for results in JSON."""
+        match, child_scope = super().matches(scope)
+        asked = QueryParams(scope.get("query_string", b""))
+        return (match, child_scope) if asked.get("format") == "json" and "q" in asked else (Match.NONE, {})
 
-    Args:
-        app: The application, which answers all others.
-        operations: The operations.
-    """
 
-    def __init__(self, app: ASGIApp, operations: Iterable[Operation]) -> None:
-        self._app = app
-        self._endpoints = {
-            (operation.method, operation.path): operation.app
-            for operation in operations
-            if isinstance(operation.app, Endpoint) and "{" not in operation.path
-        }
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Forward a request."""
-        app = self._app
-        if scope["type"] == "http" and not scope.get("root_path"):
-            app = self._endpoints.get((scope["method"], scope["path"]), self._app)
-        if scope["type"] == "http" and scope["path"] == "/" and scope["method"] in ("GET", "HEAD"):
-            request = Request(scope)
-            if request.query_params.get("format") == "json" and "q" in request.query_params:
-                app = RedirectResponse(f"/search?{request.url.query}", 308)
-        await app(scope, receive, send)
+async def _to_search(request: Request) -> Response:
+    return RedirectResponse(f"/search?{request.url.query}", 308)
 
 
 _MODEL_PATHS: Final = (
@@ -285,7 +269,7 @@ def _isolated(settings: Settings) -> Settings:
 
 def build_app(
     settings: Settings,
-    mounts: Callable[[AppContext, KeyFile], Iterable[Mount]],
+    mounts: Callable[[AppContext], Iterable[Mount]],
     *,
     host: str,
     how: str = HOW,
@@ -314,7 +298,7 @@ def build_app(
     metrics = Metrics()
     web = Web(_isolated(settings), call_listeners=(metrics,))
     context = AppContext(web=web.with_files(), traffic=Traffic())  # a request names no file of this machine
-    mounted = tuple(mounts(context, keys))
+    mounted = tuple(mounts(context))
     pages = SignedIn(context.web, keys) if page else None
     tokens = None
     if web.settings.server.oauth.issuers:
@@ -336,15 +320,19 @@ def build_app(
     if rest_api:
         larger["/v1/prepare"] = LARGEST_MODEL_REQUEST
     access = Access(
-        ServerErrorMiddleware(_Direct(app, described), handler=_failed) if rest_api else app,
+        app,
         web.settings.server,
-        keys,
+        Authenticator(
+            keys,
+            must=needs_key(web.settings.server, host),
+            failures=Failures(web.store),
+            pages=pages,
+            how=how,
+            tokens=tokens,
+        ),
         web.store,
         host=host,
-        how=how,
         larger=larger,
-        pages=pages,
-        tokens=tokens,
         count=requests.count,
     )
     context.traffic.admission = access.admission

@@ -88,18 +88,8 @@ class SearxngResult(ApiModel):
     """A score computed from its position."""
     category: str = "general"
     """The category searched."""
-    template: str = "default.html"
-    """Used by SearXNG only."""
     parsed_url: tuple[str, str, str, str, str, str]
     """The parts of its address."""
-    img_src: str = ""
-    """Always empty."""
-    thumbnail: str = ""
-    """Always empty."""
-    priority: str = ""
-    """Always empty."""
-    metadata: str = ""
-    """Always empty."""
     publishedDate: str | None  # noqa: N815  # SearXNG's own name
     """When it was published, ISO 8601."""
 

@@ -6,14 +6,15 @@ For a caller, sessions of other tenants do not exist.
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 from collections import OrderedDict
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 import aiohttp
+from pydantic import TypeAdapter
 from starlette.requests import Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -22,10 +23,9 @@ from groundwire.mcp_server.stdio import check_sdk
 from groundwire_server.api.context import AppContext, Counted, Traffic
 from groundwire_server.api.mounts import Mount
 from groundwire_server.api.peers import Peers
-from groundwire_server.auth import KeyFile, Tenant, tenant_of
+from groundwire_server.auth import Tenant, tenant_of
 from groundwire_server.auth.access_log import facts_of
 from groundwire_server.auth.authentication import TENANT
-from groundwire_server.auth.keys import KeyLimits
 from groundwire_server.client_disconnect import TrackedSend, never, relay, until_done
 from groundwire_server.error_body import failed
 from groundwire_server.request_json import check_json
@@ -43,13 +43,12 @@ _VERSION: Final = b"mcp-protocol-version"
 _HOP: Final = frozenset({b"connection", b"date", b"host", b"keep-alive", b"server", b"transfer-encoding", _CALLER})
 
 
-def mcp_mount(context: AppContext, *, peers: Peers | None = None, keys: KeyFile | None = None) -> Mount:
+def mcp_mount(context: AppContext, *, peers: Peers | None = None) -> Mount:
     """Return MCP over streamable HTTP at `/mcp`.
 
     Args:
         context: The server's parts.
         peers: The other workers of the server.
-        keys: The keys.
 
     Raises:
         ConfigurationError: the SDK is not installed.
@@ -65,8 +64,8 @@ def mcp_mount(context: AppContext, *, peers: Peers | None = None, keys: KeyFile 
     security = TransportSecuritySettings(enable_dns_rebinding_protection=False)  # hosts and origins were checked
     inner = server.streamable_http_app(streamable_http_path=_PATH, transport_security=security)
     app: ASGIApp = TenantSessions(inner, context)
-    if peers is not None and keys is not None:
-        app = SessionRouting(app, peers, keys, context.traffic)
+    if peers is not None:
+        app = SessionRouting(app, peers, context.traffic)
     app = Counted(app, context.traffic)
     return Mount(_PATH, app, inner.router.lifespan_context(inner))
 
@@ -176,6 +175,20 @@ def _replayed(body: bytes, receive: Receive) -> Receive:
     return receiving
 
 
+@dataclass(frozen=True, slots=True)
+class _Caller:
+    """Who sent a request that another worker answers; it was authenticated, and stays so as long as it runs."""
+
+    tenant: Tenant | None
+    client: tuple[str, int | None] | None
+    owner: str
+    """The tenant's name in the turns of the event loop."""
+    request_id: str
+
+
+_CALLER_JSON: Final = TypeAdapter(_Caller)
+
+
 class SessionRouting:
     """Has each request answered by the worker that has its session; the session's ID names it.
 
@@ -185,14 +198,12 @@ class SessionRouting:
     Args:
         app: MCP in this worker.
         peers: The other workers.
-        keys: The keys.
         traffic: Counts requests that this worker answers for others.
     """
 
-    def __init__(self, app: ASGIApp, peers: Peers, keys: KeyFile, traffic: Traffic) -> None:
+    def __init__(self, app: ASGIApp, peers: Peers, traffic: Traffic) -> None:
         self._app = app
         self._peers = peers
-        self._keys = keys
         self._prefix = f"{peers.number}-".encode()
         peers.taken_over = Counted(self._take_over, traffic)
 
@@ -207,17 +218,10 @@ class SessionRouting:
 
     async def _take_over(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request that another worker has authenticated."""
-        caller = json.loads(dict(scope["headers"]).get(_CALLER, b"{}"))
-        name, tenant = caller.get("key"), None
-        if name and (limits := caller["token_limits"]) is not None:
-            tenant = Tenant(name, name, name, operator=False, limits=KeyLimits.model_validate(limits))
-        elif name and (record := self._keys.find(name)) is not None:
-            tenant = Tenant.of(record)
-        elif name:
-            raise failed(401, "wrong_key", "This key was removed.")
-        scope = {**scope, "client": caller.get("client"), TENANT: tenant}
-        CURRENT_TENANT.set(tenant.id if tenant else str(caller.get("owner", "")))
-        facts_of(scope).request_id = str(caller.get("request_id", ""))
+        caller = _CALLER_JSON.validate_json(dict(scope["headers"])[_CALLER])
+        scope = {**scope, "client": caller.client, TENANT: caller.tenant}
+        CURRENT_TENANT.set(caller.owner)
+        facts_of(scope).request_id = caller.request_id
         await self._answer(scope, receive, send)
 
     def _worker(self, scope: Scope) -> int | None:
@@ -252,22 +256,14 @@ class SessionRouting:
         await self._app({**scope, "headers": own}, receive, sending)
 
     async def _ask_worker(self, number: int, body: bytes, scope: Scope, receive: Receive, send: Send) -> None:
-        tenant, client = tenant_of(scope), scope.get("client")
-        has_token = tenant is not None and not tenant.digest  # checked here, as long as the request runs
-        caller = {
-            "key": tenant.key_id if tenant else "",
-            "token_limits": tenant.limits.model_dump(mode="json") if tenant is not None and has_token else None,
-            "client": client,
-            "owner": CURRENT_TENANT.get(),
-            "request_id": facts_of(scope).request_id,
-        }
+        caller = _Caller(tenant_of(scope), scope.get("client"), CURRENT_TENANT.get(), facts_of(scope).request_id)
         headers = [(name.decode("latin-1"), value.decode("latin-1")) for name, value in _passed(scope["headers"])]
         sending = TrackedSend(send)
         try:
             async with self._peers.client(number).request(
                 scope["method"],
                 f"http://worker{scope['path']}",
-                headers=[*headers, (_CALLER.decode(), json.dumps(caller))],
+                headers=[*headers, (_CALLER.decode(), _CALLER_JSON.dump_json(caller).decode())],
                 data=body or None,
             ) as response:
                 passed = _passed((name.lower(), value) for name, value in response.raw_headers)

@@ -4,7 +4,8 @@
 
     keys = KeyFile(key_file_of(settings))
     check_listening(settings, keys)                       # ConfigurationError if it may not listen so
-    access = Access(application, settings.server, keys, web.store)
+    checked = Authenticator(keys, must=needs_key(settings.server), failures=Failures(web.store))
+    access = Access(application, settings.server, checked, web.store)
     ...
     await access.aclose()
 
@@ -24,17 +25,21 @@ remember by `tenant.id`.
 
 from __future__ import annotations
 
-from groundwire_server.auth.authentication import Pages, Tenant, tenant_of
+from groundwire_server.auth.authentication import Authenticator, Pages, Tenant, tenant_of
 from groundwire_server.auth.keys import KeyFile, key_file_of
-from groundwire_server.auth.middleware import CHANGEABLE, Access, check_listening
+from groundwire_server.auth.middleware import CHANGEABLE, Access, check_listening, needs_key
+from groundwire_server.auth.rate_limits import Failures
 
 __all__ = [
     "CHANGEABLE",
     "Access",
+    "Authenticator",
+    "Failures",
     "KeyFile",
     "Pages",
     "Tenant",
     "check_listening",
     "key_file_of",
+    "needs_key",
     "tenant_of",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -190,8 +190,8 @@ class Authenticator:
     Args:
         keys: The keys.
         must: Whether a key is asked for even where there has never been one.
-        pages: Paths at which people sign in.
         failures: Counts wrong keys.
+        pages: Paths at which people sign in.
         now: The time.
         how: How a key is sent, for clients without a valid one.
         tokens: Verifies access tokens; None where only keys are accepted.
@@ -202,17 +202,17 @@ class Authenticator:
         keys: KeyFile,
         *,
         must: bool,
-        pages: Pages | None,
         failures: Failures,
-        now: Callable[[], datetime],
+        pages: Pages | None = None,
+        now: Callable[[], datetime] = lambda: datetime.now(UTC),
         how: str = HOW,
         tokens: AccessTokens | None = None,
     ) -> None:
         self._keys = keys
-        self._tokens = tokens
+        self.tokens: AccessTokens | None = tokens
         self._must = must
         self._how = how
-        self._pages = pages
+        self.pages: Pages | None = pages
         self._failures = failures
         self._now = now
 
@@ -231,8 +231,8 @@ class Authenticator:
         Raises:
             Failed: the request has no valid key.
         """
-        if self._pages is not None and self._pages.has(scope) and not key_in(headers):
-            return await self._visitor(scope, self._pages)
+        if self.pages is not None and self.pages.has(scope) and not key_in(headers):
+            return await self._visitor(scope, self.pages)
         return await self._tenant(scope, headers)
 
     def is_still_valid(self, tenant: Tenant) -> bool:
@@ -267,7 +267,7 @@ class Authenticator:
             record = self._keys.find(id_of(key))
         except ConfigurationError as error:
             raise _unreadable(error) from None
-        tokens = self._tokens if self._tokens is not None and self._tokens.covers(scope["path"]) else None
+        tokens = self.tokens if self.tokens is not None and self.tokens.covers(scope["path"]) else None
         how, challenge = (self._how, "") if tokens is None else (f"{self._how} {tokens.how}", tokens.challenge)
         if not key:
             raise _unknown("missing_key", how, challenge)
@@ -278,12 +278,12 @@ class Authenticator:
                 if refusal.problem.code == "wrong_token":
                     await self._count_failure(scope)
                 raise
-        is_right = is_key_of(record, key) and record is not None
-        why = record.why_dead(self._now()) if is_right and record is not None else ""
-        if why and record is not None:
-            note_key(scope, Tenant.of(record))
-        if is_right and not why and record is not None:
+        record = record if is_key_of(record, key) else None
+        why = record.why_dead(self._now()) if record is not None else ""
+        if record is not None and not why:
             return Tenant.of(record)
+        if record is not None:
+            note_key(scope, Tenant.of(record))
         await self._count_failure(scope)
         if why:
             raise _unknown(f"{why}_key", f"This key is no longer valid: it {_ENDINGS[why]}.", challenge)

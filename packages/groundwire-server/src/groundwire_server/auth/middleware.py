@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, cast
 
 from starlette.middleware.cors import CORSMiddleware
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -18,7 +18,6 @@ from groundwire.storage.base import Store, StoreError
 from groundwire_server.auth.access_log import AccessRecord, with_access_log
 from groundwire_server.auth.admission import Admission
 from groundwire_server.auth.authentication import (
-    HOW,
     TENANT,
     Authenticator,
     Pages,
@@ -31,7 +30,6 @@ from groundwire_server.auth.authentication import (
 from groundwire_server.auth.error_response import refuse
 from groundwire_server.auth.keys import KeyFile
 from groundwire_server.auth.rate_limits import (
-    Failures,
     LimitedRequest,
     Rates,
     check_encoding,
@@ -44,10 +42,7 @@ from groundwire_server.auth.rate_limits import (
 from groundwire_server.error_body import Failed, failed
 from groundwire_server.host_check import HostCheck, is_loopback
 
-if TYPE_CHECKING:
-    from groundwire_server.auth.oauth import AccessTokens
-
-__all__ = ["CHANGEABLE", "Access", "check_listening"]
+__all__ = ["CHANGEABLE", "Access", "check_listening", "needs_key"]
 
 _PUBLIC = frozenset({"/healthz", "/readyz"})  # paths that need no key and have no rate limit
 _OPERATORS = "/metrics"  # which only keys of operators may see
@@ -89,6 +84,17 @@ def check_listening(settings: Settings, keys: KeyFile, *, host: str = "", takes_
     )
 
 
+def needs_key(settings: ServerSettings, host: str = "") -> bool:
+    """Whether a server asks for a key even where there has never been one, such as where other machines can reach it.
+
+    Args:
+        settings: The section `server`.
+        host: Where it listens, if not as the settings say.
+    """
+    is_exposed = "*" in settings.allowed_hosts or not is_loopback(host or settings.host)
+    return settings.require_key or bool(settings.oauth.issuers) or is_exposed
+
+
 class Access:
     """ASGI middleware that passes on only well-formed, authorized requests within limits.
 
@@ -98,51 +104,32 @@ class Access:
     Args:
         app: What is behind it.
         settings: The section `server`.
-        keys: The keys.
+        authenticator: Says whose a request is.
         store: Where limits are counted.
-        host: Where it listens, if not as the settings say; where other machines can reach it, a key is asked for.
-        how: How a key is sent, for clients without a valid one.
+        host: Where it listens, if not as the settings say.
         larger: Maximum bytes of a body below a path, where that is more than the settings say.
-        pages: Paths at which people sign in.
-        failures: Counts wrong keys.
-        tokens: Verifies access tokens; None where only keys are accepted.
         count: Called with the facts of each request that has ended.
-        now: The time.
     """
 
     def __init__(
         self,
         app: ASGIApp,
         settings: ServerSettings,
-        keys: KeyFile,
+        authenticator: Authenticator,
         store: Store,
         *,
         host: str = "",
-        how: str = HOW,
         larger: Mapping[str, int] = _NO_LARGER,
-        pages: Pages | None = None,
-        failures: Failures | None = None,
-        tokens: AccessTokens | None = None,
         count: Callable[[AccessRecord], None] | None = None,
-        now: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         self._app = app
         self._settings = settings
+        tokens, self._pages = authenticator.tokens, authenticator.pages
         self._public = _PUBLIC | (tokens.metadata_paths if tokens is not None else frozenset())
         self._larger = dict(larger)
-        self._pages = pages
-        host = host or settings.host
-        self._hosts = HostCheck.of(host, settings.allowed_hosts, frozenset(settings.allowed_origins))
-        is_exposed = self._hosts.names is None or not is_loopback(host)
-        self._authenticator = Authenticator(
-            keys,
-            must=settings.require_key or bool(settings.oauth.issuers) or is_exposed,
-            how=how,
-            pages=pages,
-            failures=failures or Failures(store),
-            now=now,
-            tokens=tokens,
-        )
+        origins = frozenset(settings.allowed_origins)
+        self._hosts = HostCheck.of(host or settings.host, settings.allowed_hosts, origins)
+        self._authenticator = authenticator
         self._store = store
         self._rates = Rates(store, settings.requests_per_minute, settings.burst)
         self._count = count

@@ -60,8 +60,7 @@ class KeySet:
     """The public keys of an issuer, fetched when they are needed, and again in the background.
 
     Args:
-        issuer: The issuer's URL.
-        url: The URL of the key set; empty means that of the issuer's metadata.
+        issuer: The issuer's URL, whose metadata (RFC 8414, OpenID Connect Discovery) name the key set.
         clock: Seconds that only grow.
     """
 
@@ -76,9 +75,8 @@ class KeySet:
     LARGEST = 500_000
     """Bytes of a response."""
 
-    def __init__(self, issuer: str, url: str = "", *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, issuer: str, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._issuer = issuer
-        self._url = url
         self._clock = clock
         self._keys: list[jwt.PyJWK] = []
         self._fetched = self._tried = float("-inf")
@@ -116,15 +114,14 @@ class KeySet:
     async def _fetch(self) -> None:
         try:
             async with asyncio.timeout(self.TIMEOUT), aiohttp.ClientSession(trust_env=False) as client:
-                url = self._url or await self._url_in_metadata(client)
-                keys = jwt.PyJWKSet.from_dict(await self._get(client, url)).keys
+                keys = jwt.PyJWKSet.from_dict(await self._get(client, await self._url(client))).keys
         except (aiohttp.ClientError, OSError, TimeoutError, *_MALFORMED) as error:
             _logger.error("The key set of %s cannot be fetched: %s", self._issuer, str(error) or "timeout")
             return
         self._keys = [key for key in keys if key.public_key_use in (None, "sig")]
         self._fetched = self._clock()
 
-    async def _url_in_metadata(self, client: aiohttp.ClientSession) -> str:
+    async def _url(self, client: aiohttp.ClientSession) -> str:
         """Return the URL of the key set in the issuer's metadata."""
         urls = build_oauth_authorization_server_metadata_discovery_urls(self._issuer, self._issuer)
         problems = []
@@ -173,10 +170,6 @@ class AccessTokens:
                 "server.oauth.issuers is set without server.oauth.resource. Set it to the URL by which clients know "
                 "the server, such as https://tools.example.com/mcp."
             )
-        if settings.jwks_url and len(settings.issuers) > 1:
-            raise ConfigurationError(
-                "server.oauth.jwks_url is the key set of one issuer, but there are several. Leave it out."
-            )
         self._settings = settings
         self._limits = KeyLimits(calls_per_day=settings.calls_per_day, usd_per_day=settings.usd_per_day)
         self._metadata = ProtectedResourceMetadata.model_validate(
@@ -185,7 +178,7 @@ class AccessTokens:
         metadata_url = build_resource_metadata_url(self._metadata.resource)
         self._path = urlsplit(settings.resource).path.rstrip("/")
         self._audience = settings.audience or settings.resource
-        self._key_sets = {issuer: KeySet(issuer, settings.jwks_url, clock=clock) for issuer in settings.issuers}
+        self._key_sets = {issuer: KeySet(issuer, clock=clock) for issuer in settings.issuers}
         scope = f', scope="{" ".join(settings.scopes)}"' if settings.scopes else ""
         self.challenge: str = f', resource_metadata="{metadata_url}"{scope}'
         """What `WWW-Authenticate` says in addition."""

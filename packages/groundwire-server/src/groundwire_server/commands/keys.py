@@ -167,18 +167,9 @@ def _as_dict(record: KeyRecord, now: datetime) -> dict[str, Any]:
 
 
 def _row(record: KeyRecord, now: datetime) -> tuple[str, ...]:
-    limits = record.limits
-    parts = [
-        f"{limits.rate}/min" if limits.rate else "",
-        f"{limits.calls_per_day:,} calls/day" if limits.calls_per_day else "",
-        f"${limits.usd_per_day:g}/day" if limits.usd_per_day else "",
-        "by " + "+".join(limits.providers) if limits.providers else "",
-        "only " + "+".join(limits.allowed_domains) if limits.allowed_domains else "",
-        "not " + "+".join(limits.blocked_domains) if limits.blocked_domains else "",
-        "files in " + "+".join(limits.files) if limits.files else "",
-        "" if limits.keep else "keeps nothing",
-        "operator" if record.operator else "",
-    ]
+    limits = record.limits.model_dump(exclude_defaults=True)
+    parts = [f"{name}={'+'.join(value) if isinstance(value, tuple) else value}" for name, value in limits.items()]
+    parts += ["operator"] if record.operator else []
     return (
         record.id,
         record.name,
@@ -187,5 +178,5 @@ def _row(record: KeyRecord, now: datetime) -> tuple[str, ...]:
         f"{record.created:%Y-%m-%d}",
         f"{record.expires:%Y-%m-%d}" if record.expires else "never",
         "" if record.tenant == record.id else record.tenant,
-        ", ".join(filter(None, parts)),
+        ", ".join(parts),
     )

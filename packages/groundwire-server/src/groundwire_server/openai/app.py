@@ -40,7 +40,6 @@ __all__ = ["Proxy"]
 
 _logger = logging.getLogger(__name__)
 
-_MAX_REQUEST_BYTES = 32_000_000  # bytes of a request; pictures are sent inside
 _PRIVATE_STORE_BYTES = 32_000_000  # bytes in this process of conversations that must not be stored
 _READ_PATHS = ("health", "models", "api/tags", "api/ps", "api/version", "v1beta/models")
 _MODEL_CALLS = frozenset(
@@ -132,7 +131,7 @@ class Proxy:
         """Return what answers a request of an API, forwarded to `target`, which may have fields of its path."""
         target = _with_query(target.format(**request.path_params), request)
         try:
-            data = await _body(request)
+            data = await request.body()
             body = parse_model_request(data)
             headers, owner = self._headers(request), _owner(request)
             if not handler.takes(body):
@@ -168,7 +167,7 @@ class Proxy:
         Raises:
             Failed: it is not allowed.
         """
-        data = await _body(request)
+        data = await request.body()
         headers = self._headers(request)
         headers["Content-Type"] = request.headers.get("content-type", "application/json")
         path = above + str(request.path_params.get("path", "")).lstrip("/")
@@ -268,15 +267,6 @@ async def _with_api_errors(handler: CompletionHandler, work: Awaitable[_T]) -> _
     except Exception as error:
         failure = _failure(error, type(handler))
         raise replace(failure, headers={**failure.headers, **warning_headers(handler.plan.warnings)}) from error
-
-
-async def _body(request: Request) -> bytes:
-    data = bytearray()
-    async for piece in request.stream():
-        data += piece
-        if len(data) > _MAX_REQUEST_BYTES:
-            raise failed(413, "body_too_large", f"The request has more than {_MAX_REQUEST_BYTES:,} bytes.")
-    return bytes(data)
 
 
 def _failure(error: Exception, handler: type[CompletionHandler] = CompletionHandler) -> UpstreamRejected:

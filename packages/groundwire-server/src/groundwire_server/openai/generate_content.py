@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_left
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from datetime import date
-from itertools import accumulate, groupby
+from itertools import groupby
 from typing import Any, ClassVar, Final
 from urllib.parse import urlsplit
 
@@ -221,20 +220,15 @@ class GeminiHandler(PiecesHandler):
         if reason := self.excuse(run):
             parts = [*parts, {"text": reason}]
         response = value if parts == self._content(value) else self._with_content(value, parts)
-        texts = None if self._streamed else [_text(part) for part in parts]
-        more = self._grounding(texts)
+        more = self._grounding()
         if self._pages:
             more["urlContextMetadata"] = {"urlMetadata": self._pages}
         if run.stop not in ("answered", "calls"):
             more["finishReason"] = "MAX_TOKENS"
         return {**response, "candidates": [{"index": 0, **_candidate(response), **more}]} if more else response
 
-    def _grounding(self, texts: Sequence[str] | None) -> dict[str, Any]:
-        """Return the metadata of a candidate; nothing without a search or a citation.
-
-        Args:
-            texts: The texts of its parts, in which the API counts; None in a stream, whose text counts as one.
-        """
+    def _grounding(self) -> dict[str, Any]:
+        """Return the metadata of a candidate; nothing without a search or a citation. Its parts count as one text."""
         supports, cited = _supports(self.texts.get("content", ""), self.ledger)
         if not self._queries and not supports:
             return {}
@@ -246,7 +240,7 @@ class GeminiHandler(PiecesHandler):
             "groundingMetadata": {
                 "webSearchQueries": self._queries,
                 "groundingChunks": web,
-                "groundingSupports": supports if texts is None else _by_part(supports, texts),
+                "groundingSupports": supports,
             }
         }
 
@@ -302,19 +296,6 @@ def _supports(text: str, ledger: CitationLedger) -> tuple[list[dict[str, Any]], 
             known = supports[-1]["groundingChunkIndices"]
             known += [index for index in indices if index not in known]
     return supports, [source for _, source in pages.values()]
-
-
-def _by_part(supports: Sequence[dict[str, Any]], texts: Sequence[str]) -> list[dict[str, Any]]:
-    """Return supports whose positions are counted from the beginning of their part, as in the API."""
-    ends = list(accumulate(map(_size, texts)))
-    placed: list[dict[str, Any]] = []
-    for support in supports:
-        segment = support["segment"]
-        index = bisect_left(ends, segment["endIndex"])
-        begins = ends[index - 1] if index else 0
-        moved = {"startIndex": max(segment["startIndex"], begins) - begins, "endIndex": segment["endIndex"] - begins}
-        placed.append({**support, "segment": {**({"partIndex": index} if index else {}), **segment, **moved}})
-    return placed
 
 
 def _size(text: str) -> int:

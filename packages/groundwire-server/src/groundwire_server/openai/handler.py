@@ -46,7 +46,6 @@ __all__ = [
     "SEARCH_HEADER",
     "CompletionHandler",
     "HandlerContext",
-    "NoTools",
 ]
 
 CONVERSATION_HEADERS = ("x-groundwire-conversation", "x-openwebui-chat-id", "conversation_id")
@@ -80,10 +79,6 @@ class HandlerContext:
     def conversations(self, owner: str) -> Conversations:
         """Return the stored conversations of a caller."""
         return Conversations(self.web.store if self.web.keeps else self.private, f"{self.web.owner.key}:{owner}")
-
-
-class NoTools(Exception):
-    """The model does not support tools."""
 
 
 class CompletionHandler(ABC):
@@ -137,6 +132,7 @@ class CompletionHandler(ABC):
         self.round_usage: Any = None
         self.texts: dict[str, str] = {}  # of all rounds as sent to the client, by the name of their field
         self.done: bytes = b"data: [DONE]\n\n"  # the event without a value that ends OpenAI's streams
+        self.notices: dict[str, str] = {}  # headers of the response beside the model server's
         self.failure: bytes = b""  # the event of the model server that ends a stream with a failure
         self._spoken: set[str] = set()  # the fields with text in this round
 
@@ -271,30 +267,15 @@ class CompletionHandler(ABC):
 
     async def answer(self) -> Response:
         """Respond without streaming."""
-        try:
-            run = await self._run()
-        except NoTools:
-            answer = await self.context.upstream.post(self.target, self.headers, self.request)
-            return Response(answer.data, headers={**answer.headers, SEARCH_HEADER: "unsupported"})
+        run = await self._run()
         value, last = self._response(run), self.answers[-1]
         data = last.data if value == last.value else json.dumps(value)
-        return Response(data, headers=dict(last.headers))
+        return Response(data, headers={**last.headers, **self.notices})
 
     async def stream(self, outbox: Outbox) -> None:
         """Respond with a stream."""
         self.outbox = outbox
-        try:
-            run = await self._run()
-        except NoTools:
-            data = write_json(self.request)
-            async with self.context.upstream.ask("POST", self.target, self.headers, data) as response:
-                if response.status >= 300:
-                    await self.context.upstream.read_body(response)
-                outbox.headers |= {**returned_headers(response.headers), SEARCH_HEADER: "unsupported"}
-                async for piece in response.content.iter_any():
-                    await outbox.put(piece)
-            return
-        await self._last_events(run)
+        await self._last_events(await self._run())
 
     async def put(self, data: bytes) -> None:
         """Send a piece of a stream; what is not streamed is sent at the end."""
@@ -340,7 +321,8 @@ class CompletionHandler(ABC):
             may_retry = is_first and error.status in _REFUSAL_STATUSES and self.tools and not self.request.get("tools")
             if may_retry and _NO_TOOLS.search(error.message()):
                 _log.warning("The model server rejects tools, so web search is off: %s", error.message())
-                raise NoTools from error
+                self.tools, self.notices = (), {SEARCH_HEADER: "unsupported"}
+                return await self._call(self.body)  # which has the search, and no functions in its place yet
             raise
 
     async def _ask(self, body: dict[str, Any]) -> HostedAnswer:
@@ -358,7 +340,7 @@ class CompletionHandler(ABC):
                     raise broken("did not stream its response")
                 self.answers.append(answer)
                 return await self._take_whole(answer)
-            outbox.headers.update(returned_headers(response.headers))
+            outbox.headers |= {**returned_headers(response.headers), **self.notices}
             async for event, value in self._events(response):
                 if value is None:
                     self.done = event.raw

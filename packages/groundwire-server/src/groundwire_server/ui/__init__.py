@@ -14,13 +14,13 @@ from functools import partial
 from urllib.parse import urlsplit
 
 from starlette.responses import JSONResponse, RedirectResponse, Response
-from starlette.routing import BaseRoute, Route
+from starlette.routing import BaseRoute, Mount, Route
 
 from groundwire.storage import StoreError
 from groundwire.web import Web
 from groundwire_server.ui.login_sessions import SignIns, local_path
 from groundwire_server.ui.search_view import start
-from groundwire_server.ui.template_streaming import ASSETS, Assets, Html
+from groundwire_server.ui.template_streaming import Assets, Html
 from groundwire_server.ui.view import View, ViewContext, ViewFunction, Visit, session_cookie
 
 __all__ = [
@@ -91,7 +91,7 @@ _VIEWS: tuple[tuple[str, ViewFunction], ...] = (
     ("/page/suggestions", suggestions),
 )
 _ASSETS = "/page"
-STATIC_FILES = tuple(f"{_ASSETS}/{name}" for name in ASSETS)
+STATIC_FILES = tuple(f"{_ASSETS}/{name}" for name in ("page.css", "page.js", "mark.svg"))
 """The paths of the page's files, which are the same for everyone."""
 
 
@@ -109,11 +109,10 @@ def ui_routes(
         asks: Says whether a login is required now.
         catch_all: Whether the last route answers all other paths with a page that says that nothing is there.
     """
-    assets = Assets(_ASSETS)
-    context = ViewContext(web=web, asks=asks, assets=assets)
+    context = ViewContext(web=web, asks=asks)
     routes: list[BaseRoute] = [Route(path, View(context, view), methods=["GET"]) for path, view in _VIEWS]
     routes.append(Route("/session/new", View(context, new_session), methods=["POST"]))
-    routes.append(Route(f"{_ASSETS}/{{name}}", assets, methods=["GET"]))
+    routes.append(Mount(_ASSETS, Assets()))
     if sign_ins is not None:
         routes.append(
             Route("/sign-in", View(context, partial(sign_in, sign_ins), is_open=True), methods=["GET", "POST"])

@@ -1,26 +1,23 @@
-"""Static files, and the streaming of templates while they are rendered: what is known does not wait for the rest."""
+"""The files of the page, and its templates, sent while they are rendered: what is known does not wait for the rest."""
 
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import io
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from importlib.resources import files
-from typing import Any, Final
+from typing import Any
 
 import jinja2
-from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
-from starlette.types import Receive, Scope, Send
+from starlette.staticfiles import StaticFiles
 
 from groundwire.routing.confirm_empty import CONTROL_REASON
 from groundwire_server.ui import formatting
 from groundwire_server.ui.query_params import link
 
-__all__ = ["ASSETS", "POLICY", "Assets", "Html", "Templates", "static_headers"]
+__all__ = ["POLICY", "Assets", "Html", "Templates"]
 
 POLICY = "; ".join(
     (
@@ -52,51 +49,17 @@ _PAGE = (
 )
 
 
-def static_headers(content_type: str, *, versioned: bool) -> dict[str, str]:
-    """Return the headers of a file that is part of the page.
+class Assets(StaticFiles):
+    """The files of the page; a browser asks each time whether it still has the current one."""
 
-    Args:
-        content_type: Its media type.
-        versioned: Whether it was asked for by its version, so that it never changes.
-    """
-    cache = "public, max-age=31536000, immutable" if versioned else "no-cache"
-    return {"content-type": content_type, **dict(_ALWAYS), "cache-control": cache}
+    def __init__(self) -> None:
+        super().__init__(packages=[("groundwire_server.ui", "static")])
 
-
-ASSETS: Final[Mapping[str, str]] = {
-    "page.css": "text/css; charset=utf-8",
-    "page.js": "text/javascript; charset=utf-8",
-    "mark.svg": "image/svg+xml",
-}
-"""The files by name, with their media types."""
-
-
-class Assets:
-    """Serves the files, from memory; an ASGI application for `PATH/{name}`.
-
-    Args:
-        path: Where they are served.
-    """
-
-    def __init__(self, path: str) -> None:
-        folder = files("groundwire_server.ui").joinpath("static")
-        self._path = path
-        self._files = {name: folder.joinpath(name).read_bytes() for name in ASSETS}
-        self._versions = {name: hashlib.sha256(data).hexdigest()[:12] for name, data in self._files.items()}
-
-    def url(self, name: str) -> str:
-        """Return where a file is, with its version."""
-        return f"{self._path}/{name}?v={self._versions[name]}"
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send a file."""
-        name = str(scope["path_params"]["name"])
-        data = self._files.get(name)
-        status, body, kind = (
-            (404, b"There is no such file.", "text/plain") if data is None else (200, data, ASSETS[name])
-        )
-        versioned = data is not None and Request(scope).query_params.get("v") == self._versions[name]
-        await Response(body, status, static_headers(kind, versioned=versioned))(scope, receive, send)
+    def file_response(self, *args: Any, **options: Any) -> Response:
+        """Return the response with a file."""
+        response = super().file_response(*args, **options)
+        response.headers.update({**dict(_ALWAYS), "cache-control": "no-cache"})
+        return response
 
 
 _READY = 0.03  # seconds within which output is collected, so that a fast page is sent in one chunk

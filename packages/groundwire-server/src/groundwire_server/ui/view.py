@@ -22,7 +22,7 @@ from groundwire.web import Web
 from groundwire_server.auth import Tenant, tenant_of
 from groundwire_server.client_disconnect import until_done
 from groundwire_server.ui.query_params import ViewQuery, link
-from groundwire_server.ui.template_streaming import Assets, Html, Templates
+from groundwire_server.ui.template_streaming import Html, Templates
 
 __all__ = ["View", "ViewContext", "ViewFunction", "Visit", "session_cookie"]
 
@@ -43,8 +43,6 @@ class ViewContext:
     """The web to search and read with."""
     asks: Callable[[], bool]
     """Says whether a login is required now."""
-    assets: Assets
-    """The files of the page."""
     templates: Templates = field(default_factory=Templates)
     """What pages are made of."""
 
@@ -181,10 +179,7 @@ class View:
             return answer
         if visit.is_new and visit.may_spend and answer.status < 400:
             answer = replace(answer, headers=(*answer.headers, ("set-cookie", session_cookie(visit.token))))
-        values = {
-            "assets": self._desk.assets,
-            "name": "" if visit.tenant is None else visit.tenant.name,
-        }
+        values = {"name": "" if visit.tenant is None else visit.tenant.name}
         private = visit.tenant is not None or self._desk.asks()
         return self._desk.templates.response(answer, values, private=private)
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from starlette.responses import Response
-from starlette.routing import Route
 from starlette.types import Message
 
 from groundwire_server.api import endpoint
@@ -18,28 +17,6 @@ from groundwire_server.request_json import JSON_HEADERS
 pytestmark = pytest.mark.req("B23")
 
 SCOPE: dict[str, Any] = {"type": "http", "method": "POST", "path": "/v1/search"}
-
-
-async def test_a_search_is_compared_with_no_route(gateway: Callable[..., Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    client = await (await gateway()).client()
-    matches, compared = Route.matches, list[str]()
-
-    def counted(self: Route, scope: Any) -> Any:
-        compared.append(scope["path"])
-        return matches(self, scope)
-
-    async def search() -> int:
-        async with client.post("/v1/search", json={"query": "reciprocal rank fusion"}) as response:
-            await response.read()
-            return int(response.status)
-
-    assert await search() == 200  # the first at a path finds out that it is none of the web page
-    monkeypatch.setattr(Route, "matches", counted)
-    assert await search() == 200
-    assert compared == []
-    async with client.put("/v1/search") as response:
-        assert response.status == 405
-    assert compared
 
 
 async def test_an_endpoint_that_fails_is_answered_with_the_reason_in_the_log(

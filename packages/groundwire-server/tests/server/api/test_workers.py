@@ -30,7 +30,7 @@ from groundwire.testing.http_messages import Recorded
 from groundwire_server.api.context import Traffic
 from groundwire_server.api.mcp_http import SessionRouting
 from groundwire_server.api.peers import Peers, summed
-from groundwire_server.auth import KeyFile, Tenant, tenant_of
+from groundwire_server.auth import Tenant, tenant_of
 from groundwire_server.auth.authentication import TENANT
 from groundwire_server.auth.keys import KeyLimits, make_key
 from groundwire_server.uvicorn_runner import serving
@@ -383,8 +383,7 @@ def test_counters_of_ended_workers_stay_and_gauges_do_not(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("has_token", [True, False])
 async def test_another_worker_answers_for_the_same_tenant(tmp_path: Path, has_token: bool) -> None:
-    keys, (_, record) = KeyFile(tmp_path / "keys.json"), make_key("alice", datetime.now(UTC))
-    keys.add(record)
+    _, record = make_key("alice", datetime.now(UTC))
     tenant = Tenant.of(record)
     if has_token:  # no worker has a record of its holder
         limits = KeyLimits(calls_per_day=2, usd_per_day=0.5)
@@ -396,7 +395,7 @@ async def test_another_worker_answers_for_the_same_tenant(tmp_path: Path, has_to
         await Response(status_code=202)(scope, receive, send)
 
     one, two = Peers(tmp_path, 1), Peers(tmp_path, 2)
-    routing, _ = (SessionRouting(mcp, peers, keys, Traffic()) for peers in (one, two))
+    routing, _ = (SessionRouting(mcp, peers, Traffic()) for peers in (one, two))
     sent: list[Message] = []
 
     async def send(message: Message) -> None:
@@ -411,6 +410,7 @@ async def test_another_worker_answers_for_the_same_tenant(tmp_path: Path, has_to
         listener.bind(str(two.socket))
         listener.listen()
         async with serving(two, listener=listener):
+            CURRENT_TENANT.set(tenant.id)
             await routing(scope, coming.get, send)
     assert sent[0]["status"] == 202
     assert seen == [(tenant, tenant.id)]

@@ -15,10 +15,9 @@ import pytest
 
 from groundwire.settings import ServerSettings
 from groundwire.storage import MemoryStore
-from groundwire_server.auth import Access, KeyFile, tenant_of
+from groundwire_server.auth import Access, Authenticator, Failures, KeyFile, needs_key, tenant_of
 from groundwire_server.auth.keys import KeyLimits, KeyRecord, make_key
 from groundwire_server.auth.oauth import AccessTokens
-from groundwire_server.auth.rate_limits import Failures
 from groundwire_server.uvicorn_runner import bounded, serving
 
 
@@ -215,13 +214,16 @@ async def serve(tmp_path: Path) -> AsyncIterator[Serve]:
             access = Access(
                 echo,
                 section,
-                keys,
+                Authenticator(
+                    keys,
+                    must=needs_key(section, host),
+                    failures=Failures(store, burst=3, interval=5.0),
+                    now=now,
+                    tokens=AccessTokens(section.oauth, clock=clock) if section.oauth.issuers else None,
+                ),
                 store,
                 host=host,
                 larger={"/larger": 3_000_000},
-                failures=Failures(store, burst=3, interval=5.0),
-                tokens=AccessTokens(section.oauth, clock=clock) if section.oauth.issuers else None,
-                now=now,
             )
             stack.push_async_callback(access.aclose)
             url = await stack.enter_async_context(serving(access, options=bounded(**(bounds or {}))))

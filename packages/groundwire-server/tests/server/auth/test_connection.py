@@ -202,14 +202,15 @@ async def test_a_connection_without_a_request_ends_for_one_more(serve: Serve) ->
 @pytest.mark.parametrize("lines", [b"X-A: b\r\n" * 8_000, b"X-A: " + b"b" * 40_000 + b"\r\n", b"X-A: " + b"b" * 40_000])
 async def test_a_head_that_is_too_large_is_not_read_to_its_end(serve: Serve, lines: bytes) -> None:
     gateway = await serve()
-    assert (await gateway.raw(b"GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n" + lines + b"\r\n", close=False)).status == 400
+    answer = await gateway.raw(b"GET /x HTTP/1.1\r\nHost: 127.0.0.1\r\n" + lines + b"\r\n", close=False)
+    assert answer.status in (400, 431), "all of it may be there at once"
     assert gateway.echo.seen == []
 
 
 async def test_a_url_that_is_too_long_is_not_read(serve: Serve) -> None:
     gateway = await serve()
     line = b"GET /" + b"x" * 40_000 + b" HTTP/1.1\r\n"
-    assert (await gateway.raw(line + b"Host: 127.0.0.1\r\n\r\n", close=False)).status == 400
+    assert (await gateway.raw(line + b"Host: 127.0.0.1\r\n\r\n", close=False)).status in (400, 414)
 
 
 async def test_blanks_around_a_headers_value_are_no_part_of_it(serve: Serve) -> None:

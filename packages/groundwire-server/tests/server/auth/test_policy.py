@@ -14,7 +14,7 @@ from groundwire.fair_queue import CURRENT_TENANT
 from groundwire.settings import ServerSettings, Settings
 from groundwire.storage import MemoryStore
 from groundwire_server.api import build_mcp, build_proxy
-from groundwire_server.auth import Access, KeyFile, check_listening
+from groundwire_server.auth import Access, Authenticator, Failures, KeyFile, check_listening, needs_key
 from groundwire_server.auth.authentication import client_address
 from groundwire_server.auth.keys import make_key
 from groundwire_server.host_check import HostCheck, is_loopback
@@ -49,15 +49,15 @@ def test_hosts_and_origins(names: HostCheck, host: str | None, origin: str | Non
 
 
 def test_where_a_server_may_listen(tmp_path: Path) -> None:
-    settings, keys, store = Settings(), KeyFile(tmp_path / "keys.json"), MemoryStore()
+    settings, keys = Settings(), KeyFile(tmp_path / "keys.json")
     for host in ("127.0.0.1", "::1", "localhost", "127.8.8.8"):
         assert is_loopback(host)
         check_listening(settings, keys, host=host)
-        assert not Access(Response(), settings.server, keys, store, host=host).asks
+        assert not needs_key(settings.server, host)
     for host in ("0.0.0.0", "::", "10.0.0.1", "tools.example"):
         with pytest.raises(ConfigurationError, match="groundwire keys create NAME"):
             check_listening(settings, keys, host=host)
-        assert Access(Response(), settings.server, keys, store, host=host).asks
+        assert needs_key(settings.server, host)
 
 
 def test_a_proxy_that_takes_no_access_tokens_needs_a_key_even_where_there_are_issuers(tmp_path: Path) -> None:
@@ -87,7 +87,9 @@ async def test_clients_without_a_key_share_a_turn_with_all_addresses_of_their_ne
     async def send(message: Message) -> None:
         assert message.get("status", 200) == 200
 
-    access = Access(app, ServerSettings(), KeyFile(tmp_path / "keys.json"), MemoryStore())
+    store = MemoryStore()
+    checked = Authenticator(KeyFile(tmp_path / "keys.json"), must=False, failures=Failures(store))
+    access = Access(app, ServerSettings(), checked, store)
     for address in ("192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::ffff:1", "2001:db8:0:1::1"):
         scope = {
             "type": "http",
@@ -135,8 +137,9 @@ async def test_whose_word_on_the_client_is_believed(
         pass
 
     server = ServerSettings.model_validate({"trusted_proxies": trusted})
-    keys = KeyFile(tmp_path / "keys.json")
-    access = Access(app, server, keys, MemoryStore(), count=lambda facts: logged.append(facts.client))
+    store = MemoryStore()
+    checked = Authenticator(KeyFile(tmp_path / "keys.json"), must=False, failures=Failures(store))
+    access = Access(app, server, checked, store, count=lambda facts: logged.append(facts.client))
     headers = [(b"host", b"localhost"), *((b"x-forwarded-for", value) for value in said)]
     scope = {"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": headers}
     await access({**scope, "client": None if peer is None else (peer, 1)}, receive, send)

@@ -74,7 +74,7 @@ def test_limits_are_kept(terminal: Any, file: KeyFile) -> None:
     assert "digest" not in row
     assert row["state"] == "valid"
     table = terminal.here("keys", "list").stdout
-    assert "60/min, 100 calls/day, $2.5/day" in table
+    assert "rate=60, burst=7, calls_per_day=100, usd_per_day=2.5" in table
 
 
 @pytest.mark.parametrize(
