@@ -23,6 +23,7 @@ APIS: Mapping[str, str] = {
     "gemini": "gemini",
     "gemini_interactions": "gemini_interactions",
     "groq": "groq",
+    "mistral": "mistral",
     "openai_chat": "openai_chat",
     "openai_responses": "openai_responses",
     "openrouter": "openrouter",

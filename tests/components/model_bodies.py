@@ -55,6 +55,7 @@ def body_of(api: str, *tools: Any, **more: Any) -> dict[str, Any]:
         "gemini": "gemini-3-flash-preview",
         "gemini_interactions": "gemini-3-flash-preview",
         "xai": "grok-4.3",
+        "mistral": "mistral-medium-latest",
         "groq": "groq/compound",
         "openrouter": "anthropic/claude-sonnet-5",
         "perplexity": "openai/gpt-5.5",
@@ -67,6 +68,8 @@ def body_of(api: str, *tools: Any, **more: Any) -> dict[str, Any]:
         whole["contents"] = [{"role": "user", "parts": [{"text": "What is new?"}]}]
     elif api in ("openai_responses", "xai", "gemini_interactions", "perplexity", "qwen_responses"):
         whole["input"] = "What is new?"
+    elif api == "mistral":
+        whole["inputs"] = "What is new?"
     else:
         whole["messages"] = QUESTION
     if api == "anthropic":

@@ -1,6 +1,6 @@
 """Whole answers of model APIs split into the events of the API's stream.
 
-The events are those of the vendors' own client libraries: anthropic, openai, google-genai, and groq.
+The events are those of the vendors' own client libraries: anthropic, openai, google-genai, mistralai, and groq.
 """
 
 from __future__ import annotations
@@ -205,12 +205,41 @@ def interactions(body: Event, chance: Random) -> Iterator[Event]:
     yield {"event_type": "interaction.completed", "interaction": ended}
 
 
+def conversations(body: Event, chance: Random) -> Iterator[Event]:
+    """Yield what Mistral's conversations would have streamed."""
+    yield {"type": "conversation.response.started", "conversation_id": body["conversation_id"]}
+    for index, entry in enumerate(body["outputs"]):
+        base = {name: entry[name] for name in ("id", "name", "model", "agent_id") if name in entry}
+        base["output_index"] = index
+        if entry["type"] == "tool.execution":
+            written = list(_pieces(entry["arguments"], chance))
+            yield {"type": "tool.execution.started", **base, "arguments": written[0]}
+            for piece in written[1:]:
+                yield {"type": "tool.execution.delta", **base, "arguments": piece}
+            yield {"type": "tool.execution.done", **base, "info": entry.get("info")}
+        elif entry["type"] == "function.call":
+            for piece in _pieces(entry["arguments"], chance):
+                base["tool_call_id"] = entry["tool_call_id"]
+                yield {"type": "function.call.delta", **base, "arguments": piece}
+        else:
+            content = entry["content"]
+            for place, part in enumerate([content] if isinstance(content, str) else content):
+                where = {"type": "message.output.delta", "role": "assistant", **base, "content_index": place}
+                if isinstance(part, str) or part["type"] == "text":
+                    for piece in _pieces(part if isinstance(part, str) else part["text"], chance):
+                        yield {**where, "content": piece}
+                else:
+                    yield {**where, "content": part}
+    yield {"type": "conversation.response.done", "usage": body["usage"]}
+
+
 MAKERS: dict[str, Callable[[Event, Random], Iterator[Event]]] = {
     "anthropic": anthropic,
     "deepseek": anthropic,
     "gemini": gemini,
     "gemini_interactions": interactions,
     "groq": chat,
+    "mistral": conversations,
     "openai_chat": chat,
     "openai_responses": responses,
     "openrouter": chat,
@@ -228,6 +257,6 @@ def streamed(api: str, body: dict[str, Any], seed: int) -> bytes:
     chance = Random(seed)
     maker = responses if "output" in body and api == "perplexity" else MAKERS[api]  # Perplexity has had both
     made = maker(body, chance)
-    named = maker in {anthropic, responses, interactions}
+    named = maker in {anthropic, responses, interactions, conversations}
     done = maker is chat
     return as_sse(made, named=named, done=done, end=chance.choice(("\n", "\r\n", "\r")))

@@ -147,7 +147,7 @@ def received(body: dict[str, object]) -> list[object]:
             return [message]
         case {"candidates": [{"content": {"parts": parts}}, *_]}:
             return [{"role": "model", "parts": parts}]
-        case {"steps": list(steps)} | {"output": list(steps)}:
+        case {"steps": list(steps)} | {"output": list(steps)} | {"outputs": list(steps)}:
             return steps
         case {"output": {"message": message}}:
             return [message]
@@ -165,6 +165,8 @@ def sent_back(one: HostedRecording, turn: tuple[dict[str, object], ...]) -> Host
             return read_answer(one.api, {"object": "response", "output": list(turn)})
         case "gemini_interactions":
             return read_answer(one.api, {"object": "interaction", "steps": list(turn)})
+        case "mistral":
+            return read_answer(one.api, {"object": "conversation.response", "outputs": list(turn)})
     body = {name: value for chunk in chunks(one) for name, value in chunk.items()}  # Z.ai lists its pages once
     choice = {"index": 0, "message": turn[0], "finish_reason": "stop"}
     return read_answer(one.api, {**body, "choices": [choice]})

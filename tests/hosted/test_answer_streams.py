@@ -104,6 +104,7 @@ def test_a_stream_cut_off_in_mid_event_keeps_what_had_come() -> None:
             "gemini_interactions",
             sse({"event_type": "step.delta", "index": 0, "delta": {"type": "text", "text": "So far"}}),
         ),
+        ("mistral", sse({"type": "message.output.delta", "output_index": 0, "content": "So far"})),
     ],
 )
 def test_every_apis_streams_may_be_cut_off(api: Any, data: bytes) -> None:
@@ -149,6 +150,7 @@ def test_every_apis_streams_may_be_cut_off(api: Any, data: bytes) -> None:
             "unavailable",
         ),
         ("gemini", sse({"error": {"code": 500, "status": "INTERNAL"}}), "INTERNAL", "unavailable"),
+        ("mistral", sse({"type": "conversation.response.error", "message": "m", "code": 3}), "3", "unavailable"),
         ("gemini_interactions", sse({"event_type": "error", "error": {"code": "internal"}}), "internal", "unavailable"),
         ("groq", b"event: error\ndata: upstream failed\n\n", "error", "unavailable"),
     ],

@@ -19,6 +19,35 @@ from groundwire.hosted.answers.upstream_errors import outcome_of
 
 URL = "https://a.example/x"
 
+MISTRAL: dict[str, Any] = {
+    "conversation_id": "conv_1",
+    "object": "conversation.response",
+    "outputs": [
+        {
+            "type": "tool.execution",
+            "object": "entry",
+            "id": "t1",
+            "name": "web_search",
+            "arguments": '{"query": "größte Stadt"}',
+            "info": None,
+        },
+        {
+            "type": "message.output",
+            "object": "entry",
+            "id": "m1",
+            "model": "mistral-medium-latest",
+            "role": "assistant",
+            "content": [
+                {"type": "text", "text": "Berlin 🐻 is the largest city"},
+                {"type": "tool_reference", "tool": "web_search", "title": "A", "url": URL, "favicon": None},
+                {"type": "tool_reference", "tool": "web_search", "title": "B", "url": "https://b.example/"},
+                {"type": "text", "text": " of Germany."},
+            ],
+        },
+    ],
+    "usage": {"prompt_tokens": 10, "completion_tokens": 7, "connector_tokens": 3, "connectors": {"web_search": 2}},
+}
+
 CONVERSE: dict[str, Any] = {
     "output": {
         "message": {
@@ -57,6 +86,45 @@ CONVERSE: dict[str, Any] = {
     "stopReason": "end_turn",
     "usage": {"inputTokens": 5, "outputTokens": 9, "cacheReadInputTokens": 2},
 }
+
+
+@pytest.mark.req("B7")
+def test_mistral_tells_queries_and_references_in_the_order_of_its_chunks() -> None:
+    answer = read_answer("mistral", MISTRAL)
+    assert answer.text == "Berlin 🐻 is the largest city of Germany."
+    assert answer.queries == ("größte Stadt",)
+    assert [(one.url, one.title, one.start, one.position) for one in answer.citations] == [
+        (URL, "A", None, 28),
+        ("https://b.example/", "B", None, 28),
+    ]
+    assert (answer.sources_from, answer.usage.searches, answer.usage.input_tokens) == ("citations", 2, 13)
+    assert list(answer.turn) == MISTRAL["outputs"]
+    assert read_answer("mistral", MISTRAL | {"usage": None}).usage.searches == 1
+
+
+@pytest.mark.req("B7")
+def test_a_stream_of_mistral_gives_the_same_as_its_whole_body() -> None:
+    data = streamed("mistral", MISTRAL, 3)
+    answer = answer_in("mistral", [data])
+    assert answer == answer_in("mistral", (data[place : place + 1] for place in range(len(data))))
+    made, whole = answer_of("mistral", data), read_answer("mistral", MISTRAL)
+    assert (made.text, made.citations, made.queries, made.usage) == (
+        whole.text,
+        whole.citations,
+        whole.queries,
+        whole.usage,
+    )
+    assert [one["type"] for one in made.turn] == ["tool.execution", "message.output"]
+    assert made.turn[1]["content"] == MISTRAL["outputs"][1]["content"]
+
+
+@pytest.mark.req("B7")
+def test_a_chat_of_mistral_may_mix_text_and_references() -> None:
+    content = MISTRAL["outputs"][1]["content"]
+    body = {"object": "chat.completion", "choices": [{"message": {"role": "assistant", "content": content}}]}
+    answer = read_answer("mistral", body)
+    assert answer.text == "Berlin 🐻 is the largest city of Germany."
+    assert [one.url for one in answer.citations] == [URL, "https://b.example/"]
 
 
 @pytest.mark.req("B7")
@@ -240,9 +308,9 @@ HTTP_ERRORS: list[tuple[str, int, dict[str, Any], str, str]] = [
         "Client specified an invalid argument",
         "bad_request",
     ),
-    ("openai_compatible", 422, {"detail": [{"loc": ["body"], "msg": "Field required"}]}, "http_422", "bad_request"),
+    ("mistral", 422, {"detail": [{"loc": ["body"], "msg": "Field required"}]}, "http_422", "bad_request"),
     (
-        "mistral_chat",
+        "mistral",
         401,
         {"object": "error", "message": "Unauthorized", "type": "unauthorized", "code": None},
         "unauthorized",

@@ -84,7 +84,7 @@ def test_native_with_an_unsupported_provider_fails_naming_both(api: str) -> None
         ("xai", "grok-4.3", Needs(allowed_domains=tuple(f"d{n}.org" for n in range(6))), "at most 5"),
         ("xai", "grok-4.3", Needs(blocked_domains=("docs.a.org",)), "only whole sites, not docs.a.org"),
         ("xai", "grok-vision", Needs(), "begin with Grok 4"),
-        ("xai", "grok-4.3", Needs(published_after=date(2026, 1, 1)), "cannot filter by date"),
+        ("mistral", "mistral-large-latest", Needs(published_after=date(2026, 1, 1)), "cannot filter by date"),
         ("openrouter", "openai/gpt-6.1-sol", Needs(max_uses=1), "max_uses"),
         ("openai", "gpt-oss-20b", Needs(), "no hosted search there"),
     ],
@@ -147,6 +147,8 @@ def test_the_newest_version_is_the_last_one_that_the_model_has_there() -> None:
     for cloud in ("vertex", "foundry"):
         assert plan("anthropic", "claude-opus-4-8", cloud=cloud, tool="newest").tool == usual
     assert plan("anthropic", "claude-opus-4-8", cloud="bedrock", tool="newest").path == "local"
+    mistral = plan("mistral", "mistral-large-latest", tool="newest", settings=EVERYBODY)
+    assert (mistral.tool, mistral.path) == ("web_search", "native"), "the premium search is no newer one"
     assert plan("xai", "grok-4.3", tool="newest", settings=EVERYBODY).tool == "web_search"
 
 

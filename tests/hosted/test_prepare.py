@@ -33,6 +33,7 @@ FORMS: dict[str, Callable[..., dict[str, Any]]] = {
     "bedrock": bedrock,
     "responses": responses,
     "interactions": responses,
+    "mistral": chat,
     "chat": chat,
 }
 
@@ -195,6 +196,7 @@ def test_gemini_as_its_sdk_is_called() -> None:
             Needs(blocked_domains=("a.org",)),
             {"tools": [{"type": "web_search", "filters": {"excluded_domains": ["a.org"]}}]},
         ),
+        ("mistral", Needs(), {"tools": [{"type": "web_search"}]}),
         ("gemini_interactions", Needs(), {"tools": [{"type": "google_search"}]}),
         (
             "groq",

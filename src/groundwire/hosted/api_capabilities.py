@@ -17,7 +17,7 @@ from groundwire.models.validators import did_you_mean
 
 __all__ = ["Api", "ApiCapabilities", "Difference", "Hosted", "Version", "Wire", "load_matrix"]
 
-Wire = Literal["anthropic", "bedrock", "chat", "gemini", "interactions", "responses"]
+Wire = Literal["anthropic", "bedrock", "chat", "gemini", "interactions", "mistral", "responses"]
 """The format in which an API expects function tools."""
 
 MaxUses = Literal["request", "total", "no"]
@@ -170,7 +170,7 @@ class ApiCapabilities:
 
         Args:
             name: Such as `anthropic`, `openai_chat`, `ollama`; a provider with several APIs (`openai`, `gemini`,
-                `qwen`, `xai`) selects the one that matches the body, and without a body its newest one.
+                `qwen`, `xai`, `mistral`) selects the one that matches the body, and without a body its newest one.
             body: The request.
 
         Raises:

@@ -130,7 +130,7 @@ def read(tool: object, wire: Wire | None = None) -> Definition | None:
         "neutral": tool if "type" not in tool and "parameters" in tool else None,
         "bedrock": tool.get("toolSpec"),
     }
-    form = "responses" if wire == "interactions" else wire
+    form = "chat" if wire == "mistral" else "responses" if wire == "interactions" else wire
     for name, inner in forms.items():
         if form in (None, name) and isinstance(inner, Mapping) and isinstance(inner.get("name"), str):
             schema: Any = next((inner[key] for key in _SCHEMAS if key in inner), {})
@@ -158,7 +158,7 @@ def functions_of(tool: object) -> Iterator[Definition]:
 def write(tool: FunctionTool, wire: Wire) -> dict[str, Any]:
     """Return a function tool in the format of an API; for Gemini, that is one function declaration."""
     name, description, schema = tool.name, tool.description, plain(tool.parameters)
-    if wire == "chat":
+    if wire in ("chat", "mistral"):
         return {"type": "function", "function": {"name": name, "description": description, "parameters": schema}}
     if wire in ("responses", "interactions"):
         return {"type": "function", "name": name, "description": description, "parameters": schema}

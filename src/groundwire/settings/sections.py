@@ -50,7 +50,7 @@ __all__ = [
 ]
 
 MODEL_PROVIDERS = (
-    *("anthropic", "bedrock", "deepseek", "gemini", "groq", "kimi", "openai", "openrouter", "perplexity"),
+    *("anthropic", "bedrock", "deepseek", "gemini", "groq", "kimi", "mistral", "openai", "openrouter", "perplexity"),
     *("qwen", "venice", "xai", "zai"),
 )
 """The model providers whose APIs have a supported hosted search."""

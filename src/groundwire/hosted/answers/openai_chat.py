@@ -1,7 +1,8 @@
 """Answers of Chat Completions, merged from deltas if streamed: OpenAI's search-preview models and other APIs' variants.
 
 Groq reports tool results in `executed_tools`; OpenRouter annotates; Perplexity and xAI list `citations` and
-`search_results` beside the choices; Venice puts its sources into `venice_parameters`, Z.ai into `web_search`.
+`search_results` beside the choices; Mistral mixes text chunks and references; Venice puts its sources into
+`venice_parameters`, Z.ai into `web_search`.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from groundwire.hosted.answers.types import (
     texts,
 )
 
-__all__ = ["ChatReader"]
+__all__ = ["ChatReader", "Deltas", "chunks"]
 
 _TEXT_FIELDS = ("reasoning", "reasoning_content", "refusal")  # sent in pieces, as the content is
 _INDEXED_LISTS: Final[Mapping[str, frozenset[str]]] = {
@@ -39,7 +40,7 @@ _EMPTY_TEXT: Final[Mapping[str, str]] = {"type": "text", "text": ""}
 _MAX_DEPTH: Final = 8  # objects within objects that are merged; APIs have two, and a server may send a thousand
 
 
-class _Deltas:
+class Deltas:
     """Merges deltas: fields sent in pieces are joined, lists are extended, any other field keeps its last value."""
 
     def __init__(self) -> None:
@@ -53,7 +54,7 @@ class _Deltas:
         """Add a delta."""
         for name, value in delta.items():
             if name == "content":
-                self._content += _chunks(value)
+                self._content += chunks(value)
             elif name in _TEXT_FIELDS:
                 self._parts.add(0, name, value if isinstance(value, str) else None)
             elif name in _INDEXED_LISTS:
@@ -129,7 +130,7 @@ class ChatReader(WireReader):
 
     def __init__(self, answer: AnswerBuilder) -> None:
         super().__init__(answer)
-        self._deltas = _Deltas()
+        self._deltas = Deltas()
         self._rows: list[tuple[str, str]] = []  # URL and title, in the order that the markers count
         self._final: dict[str, Any] = {}
         self._grounded = False
@@ -168,8 +169,14 @@ class ChatReader(WireReader):
             message = well_formed(message)
         self.answer.turn = [message]
         self._tools(message)
+        content = message.get("content")
         begins = self.answer.length
-        self.answer.add_text(_text_content(message))
+        for chunk in chunks(content):
+            kind = chunk.get("type")
+            if kind == "text":
+                self.answer.add_text(chunk.get("text"))
+            elif kind == "tool_reference":
+                self.answer.add_citation(chunk.get("url"), chunk.get("title"), position=self.answer.length)
         if refusal := text_of(message.get("refusal")):
             self.answer.add_text(refusal)
             self.answer.refuse("refusal", refusal)
@@ -254,13 +261,18 @@ class ChatReader(WireReader):
             self.answer.refuse("content_filter")
 
 
-def _chunks(content: object) -> list[dict[str, Any]]:
+def chunks(content: object) -> list[dict[str, Any]]:
     """Return the chunks of a message's content; a plain string is one chunk."""
-    return [{"type": "text", "text": content}] if isinstance(content, str) else list(items(content))
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    if isinstance(content, dict):
+        return [content]
+    entries = content if isinstance(content, list) else []
+    return list(items([{"type": "text", "text": entry} if isinstance(entry, str) else entry for entry in entries]))
 
 
 def _text_content(message: Mapping[str, Any]) -> str:
-    content = _chunks(message.get("content"))
+    content = chunks(message.get("content"))
     return "".join(text_of(chunk.get("text")) for chunk in content if chunk.get("type") == "text")
 
 

@@ -12,6 +12,7 @@ from groundwire.hosted.answers.anthropic import AnthropicReader
 from groundwire.hosted.answers.bedrock import ConverseReader
 from groundwire.hosted.answers.gemini import GeminiReader
 from groundwire.hosted.answers.gemini_interactions import InteractionsReader
+from groundwire.hosted.answers.mistral import ConversationsReader
 from groundwire.hosted.answers.openai_chat import ChatReader
 from groundwire.hosted.answers.openai_responses import ResponsesReader
 from groundwire.hosted.answers.types import HostedAnswer
@@ -26,6 +27,7 @@ _READERS: Final[Mapping[Wire, type[WireReader]]] = {
     "chat": ChatReader,
     "gemini": GeminiReader,
     "interactions": InteractionsReader,
+    "mistral": ConversationsReader,
     "responses": ResponsesReader,
 }
 
@@ -34,6 +36,7 @@ _SHAPES: tuple[tuple[frozenset[str], tuple[str, ...], type[WireReader]], ...] = 
     (frozenset({"choices"}), ("chat.completion",), ChatReader),
     (frozenset({"candidates", "promptFeedback", "usageMetadata"}), (), GeminiReader),
     (frozenset({"steps"}), ("interaction", "step."), InteractionsReader),
+    (frozenset({"outputs"}), ("conversation", "message.output", "tool.execution"), ConversationsReader),
     (frozenset({"stopReason"}), (), ConverseReader),
     (frozenset({"content", "stop_reason"}), ("message", "content_block", "ping"), AnthropicReader),
     (frozenset({"output"}), ("response",), ResponsesReader),
@@ -165,7 +168,7 @@ def _reader_of(api: str, body: Mapping[str, Any]) -> type[WireReader] | None:
 
 def _has_answer(body: Mapping[str, Any]) -> bool:
     """Return whether a body with an error also has an answer, or the beginning of one."""
-    return any(body.get(key) for key in ("output", "choices", "content", "steps", "candidates"))
+    return any(body.get(key) for key in ("output", "choices", "content", "steps", "outputs", "candidates"))
 
 
 def _excerpt(value: object) -> str:

@@ -19,6 +19,7 @@ _MAX_CODE_CHARS = 100
 _CODES: tuple[tuple[Outcome, re.Pattern[str]], ...] = tuple(
     (outcome, re.compile(words, re.IGNORECASE)) for outcome, words in answer_words()["outcomes"].items()
 )
+_ERROR_TYPES = frozenset({"error", "conversation.response.error"})  # types without further information
 _STATUSES: Final[Mapping[int, Outcome]] = {
     401: "auth",
     402: "quota",
@@ -63,7 +64,7 @@ def error_of(
     stated = body.get("error")
     inner = object_of(stated)
     failed = not 200 <= status < 300
-    flat = body.get("type") == "error" or body.get("object") == "error"
+    flat = text_of(body.get("type")) in _ERROR_TYPES or body.get("object") == "error"
     if not inner and not text_of(stated) and not flat and not failed:
         return None
     code = _code(inner, body, flat=flat or failed)
@@ -135,7 +136,7 @@ def _code(inner: Mapping[str, object], body: Mapping[str, object], *, flat: bool
         inner.get("type"),
         inner.get("status"),
         outer.get("code"),
-        kind if kind != "error" else None,
+        kind if kind not in _ERROR_TYPES else None,
         outer.get("__type"),
     )
     if words:

@@ -2,6 +2,8 @@
 
 Groq: compound systems with built-in search, and `browser_search` for gpt-oss (groq SDK 1.7.0 types).
 
+Mistral Conversations: the connectors `web_search` and `web_search_premium` (mistralai SDK 3.7.0 types).
+
 Gemini Interactions: the hosted tool `google_search` (recorded with gemini-3-flash-preview).
 
 OpenAI Chat Completions: another model that always searches, and `web_search_options` (convergio, tier 2).

@@ -151,7 +151,7 @@ def needs_in(search: SearchTool | None) -> Needs:
 _BUILDERS: Mapping[Wire, Builder] = MappingProxyType(
     {
         "gemini": gemini.to_native,
-        **dict.fromkeys(("anthropic", "interactions", "responses"), hosted_tools.to_tool),
+        **dict.fromkeys(("anthropic", "interactions", "mistral", "responses"), hosted_tools.to_tool),
     }
 )
 _OTHER_BUILDERS: Mapping[str, Builder] = MappingProxyType(
