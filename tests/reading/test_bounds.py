@@ -76,7 +76,7 @@ def test_a_giant_becomes_a_tree_of_bounded_size_in_bounded_time(name: str) -> No
     assert len(document.select("a[href]")) <= MAX_LINKS
 
 
-@pytest.mark.parametrize("name", ["paragraphs", "links", "table", "word", "open-tags", "formatting"])
+@pytest.mark.parametrize("name", ["paragraphs", "links", "table", "word"])
 def test_what_is_cut_is_said_to_be_cut_and_is_the_beginning(name: str) -> None:
     markup = GIANTS[name]()
     fitting, cut = fit(markup)
@@ -96,6 +96,12 @@ def test_a_page_within_the_bounds_stays_as_it_is() -> None:
 def test_many_closed_formatting_tags_are_no_explosion() -> None:
     page = '<p><b class="a"><i>rye</i> <u>bread</u></b></p>' * 4_000
     assert fit(page) == (page, False)
+
+
+def test_formatting_that_multiplies_loses_its_effect_and_no_text() -> None:
+    markup, cut = fit("".join(f"<p><b id={number}>Part {number}" for number in range(5_000)))
+    assert not cut
+    assert turbohtml.parse(markup).text == "".join(f"Part {number}" for number in range(5_000))
 
 
 def test_the_tags_are_cut_before_the_first_that_is_too_many() -> None:
