@@ -100,7 +100,7 @@ def convert(
         return Converted(extracted=Extracted(), warnings=remarks, unreadable=Unreadable("broken", why))
     decoded = decode(body, content_type)
     if kind == "html":
-        extracted = extract(decoded.text, url, model, parts=parts, plain=decoded.plain)
+        extracted = extract(decoded.text, url, model, parts=parts)
     else:
         extracted = to_markdown(kind, decoded.text, url, language=language_of(_type(content_type), url))
     warnings = remarks + decoded.warnings + _remark_on(extracted.content)

@@ -40,7 +40,7 @@ from groundwire.reading.block_pages.signatures import (
     VENDORS,
     PageSentences,
 )
-from groundwire.reading.text.sanitize import lower, lower_ascii
+from groundwire.reading.text.sanitize import lower
 
 __all__ = ["SHELL", "BlockKind", "SoftBlock", "ends_early", "known_wall", "soft_block"]
 
@@ -123,7 +123,7 @@ def known_wall(headers: Mapping[str, str], markup: str) -> SoftBlock | None:
     """
     if (announced := _announced(headers)) is not None:
         return announced
-    lowered = lower_ascii(markup[:_MAX_SEARCHED])
+    lowered = lower(markup[:_MAX_SEARCHED])
     for vendor in VENDORS:
         if vendor.stands_in(lowered):
             return SoftBlock(kind=vendor.kind, name=vendor.name)
@@ -156,7 +156,7 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
     if page.words > _LONGEST_CHECK:
         return None
     beginning = markup[:_MAX_SEARCHED]
-    lowered = lower_ascii(beginning)
+    lowered = lower(beginning)
     for vendor in VENDORS:
         if page.words <= vendor.words and vendor.stands_in(lowered):
             return SoftBlock(kind=vendor.kind, name=vendor.name)

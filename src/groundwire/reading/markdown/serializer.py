@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from turbohtml import Element, Node, Text
 
-from groundwire.reading.html.math import formula, image_formula, is_written_out, script_formula
+from groundwire.reading.html.math import formula, is_written_out, script_formula
 from groundwire.reading.html.semantics import boxes_of, is_labeled, is_source
 from groundwire.reading.markdown.escaping import (
     Links,
@@ -291,8 +291,7 @@ class _Renderer:
         )
         if laid_out and not self._writer.in_cell and not self._writer.in_heading:
             return self._pre(element)
-        image = element.find("img")
-        return None if image and image_formula(image) else self._ticks(element)
+        return self._ticks(element)
 
     def _end_code(self) -> None:
         self._in_code = False
@@ -330,13 +329,10 @@ class _Renderer:
         return False
 
     def _image(self, element: Element) -> bool:
-        if tex := image_formula(element):
-            self._formula(tex, block=False)
-        else:
-            alt = (element.attr("alt") or "").strip()
-            named = _SHORTCODE.fullmatch(alt) is not None and "emoji" in (element.attr("class") or "")
-            if named or (len(alt) <= 16 and not alt.isascii() and not any(char.isalpha() for char in alt)):
-                self._writer.text(alt)  # an emoji as an image
+        alt = (element.attr("alt") or "").strip()
+        named = _SHORTCODE.fullmatch(alt) is not None and "emoji" in (element.attr("class") or "")
+        if named or (len(alt) <= 16 and not alt.isascii() and not any(char.isalpha() for char in alt)):
+            self._writer.text(alt)  # an emoji as an image
         return False
 
     def _formula(self, tex: str, *, block: bool) -> None:

@@ -24,10 +24,7 @@ __all__ = [
     "clean",
     "clean_text",
     "hygiene_warnings",
-    "is_plain",
     "lower",
-    "lower_ascii",
-    "occurrences",
     "removal_warning",
     "strip_controls",
     "strip_invisible",
@@ -42,68 +39,22 @@ _ESCAPES: Final = re.compile(
 )
 """The escape sequences of ECMA-48, removed as a whole: without the payload of bare controls."""
 
-_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
-_PLAIN: Final = bytes([*b"\t\n\r", *range(0x20, 0x7F)])
-_C0: Final = bytes([*range(9), *range(0x0B, 0x20), 0x7F])
-"""The controls of one byte; removing bytes is about ten times faster than the pattern."""
-_HIGH: Final = bytes(range(0x80, 0x100))
-_C1: Final = re.compile(rb"\xc2[\x80-\x9f]")
-_RARE_MARKS: Final = (
-    (b"\xe2", b"\xe2\x80\xa8"), (b"\xe2", b"\xe2\x80\xa9"), (b"\xef", b"\xef\xb7"), (b"\xbf", b"\xbf\xbe"),
-    (b"\xbf", b"\xbf\xbf"),
-)  # fmt: skip
-"""Two newlines and what all noncharacters have in UTF-8, after a rare byte of each: one is found ten times as fast."""
+_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
 _NEWLINES: Final = "\x0b\x0c\x85\u2028\u2029"
-_BEGINNINGS: Final = "\x1b\x90\x98\x9b\x9d\x9e\x9f"
-"""The first characters of escape sequences."""
 _NOT_WORD: Final = re.compile(r"[\W_]+")
-_ASCII_BYTES: Final = bytes(range(0x80))
-_NO_WORD: Final = bytes(code for code in _ASCII_BYTES if not chr(code).isalnum())
-_MAX_SIGNS: Final = 40  # characters that are replaced one by one
 _LONE_RETURN: Final = re.compile(r"\r(?!\n)")
 _GAPS: Final = re.compile(r"\n{4,}")
 
 
-def strip_controls(text: str, *, plain: bool = False) -> str:
-    """Remove escape sequences and control characters other than newline and tab.
-
-    Args:
-        text: The text.
-        plain: Whether there are known to be none but carriage returns.
-    """
+def strip_controls(text: str) -> str:
+    """Remove escape sequences and control characters other than newline and tab."""
     if "\r" in text:  # searching for pairs takes five times as long as for one character
         text = text.replace("\r\n", "\n").replace("\r", "\n") if _LONE_RETURN.search(text) else text.replace("\r", "")
-    if plain or _is_plain(text):
+    if _CONTROLS.search(text) is None:
         return text
     for newline in _NEWLINES:
         text = text.replace(newline, "\n")
-    if _is_plain(text):
-        return text
-    if any(sign in text for sign in _BEGINNINGS):
-        text = _ESCAPES.sub("", text)
-    try:
-        encoded = _C1.sub(b"", text.encode().translate(None, _C0))
-    except UnicodeEncodeError:
-        return _CONTROLS.sub("", text)
-    return encoded.decode() if is_plain(encoded) else _CONTROLS.sub("", text)
-
-
-def _is_plain(text: str) -> bool:
-    """Return whether there is nothing to remove; about ten times faster than the patterns."""
-    try:
-        return is_plain(text.encode())
-    except UnicodeEncodeError:
-        return False
-
-
-def is_plain(encoded: bytes) -> bool:
-    """Return whether a text in UTF-8 has no control characters but whitespace, and no noncharacters."""
-    others = encoded.translate(None, _PLAIN)
-    if not others or others.translate(None, _HIGH):
-        return not others
-    if b"\xc2" in others and _C1.search(others) is not None:
-        return False
-    return not any(rare in others and mark in others for rare, mark in _RARE_MARKS)
+    return _CONTROLS.sub("", _ESCAPES.sub("", text))
 
 
 def lower(text: str) -> str:
@@ -111,34 +62,9 @@ def lower(text: str) -> str:
     return text.replace("\u0130", "i").lower()
 
 
-def lower_ascii(text: str) -> str:
-    """Return a text with its ASCII letters in lower case, which is several times faster than `str.lower`."""
-    if text.isascii():
-        return text.lower()
-    return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
-
-
 def bared(text: str) -> str:
     """Return a text in lower case with only letters and digits; also applied to whole pages."""
-    if not text.isascii():
-        signs = set(
-            text.encode("utf-8", "surrogatepass").translate(None, _ASCII_BYTES).decode("utf-8", "surrogatepass")
-        )
-        odd = [sign for sign in signs if not sign.isalnum()]
-        if len(odd) > _MAX_SIGNS:
-            return _NOT_WORD.sub("", text).casefold()
-        for sign in odd:
-            text = text.replace(sign, "")
-    bare = text.encode("utf-8", "surrogatepass").translate(None, _NO_WORD).decode("utf-8", "surrogatepass")
-    return bare.casefold()
-
-
-def occurrences(text: str, word: str) -> Iterator[int]:
-    """Yield the positions of a word in a text."""
-    place = text.find(word)
-    while place >= 0:
-        yield place
-        place = text.find(word, place + 1)
+    return _NOT_WORD.sub("", text).casefold()
 
 
 def clean(text: str) -> str:
@@ -158,12 +84,6 @@ _SUSPECT: Final = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-_SUSPECT_CHARACTERS: Final = re.compile(
-    rb"\xc2\xad|[\xcc\xcd]|\xd2[\x83-\x89]|\xd6[\x91-\xbd]|\xd8[\x90-\x9c]|\xd9[\x8b-\x9f]"
-    rb"|\xe1(?:\x85|\x9e|\xa0|\xaa|\xab|\xb7)|\xe2(?:\x80[\x8b-\x8f\xaa-\xae]|\x81[\xa0-\xaf]|\x83)|\xe3\x85\xa4"
-    rb"|\xef(?:\xb8|\xbb\xbf|\xbe\xa0|\xbf[\xb0-\xbb])|\xf0(?:\x9b\xb2|\x9d\x85)|\xf3\xa0"
-)
-"""The first UTF-8 bytes of `_SUSPECT`, of the joiners and of `_MARKS`, in a text without `_PLAIN`."""
 _FLAG: Final = re.compile(
     "(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f)|[\U000e0000-\U000e007f]"
 )
@@ -204,14 +124,10 @@ _MARK: Final = (
 _MARKS: Final = re.compile(f"({_MARK}{_MARK}{{3}}){_MARK}+")
 
 _PASSES: Final = (
-    ("tags", re.compile("[\U000e0000-\U000e007f]"), _FLAG),
-    ("selectors", re.compile("[\U000e0100-\U000e01ef]"), _SUPPLEMENT),
-    ("bidi", _BIDI, _BIDI),
-    ("zero-width", _UNSEEN, _UNSEEN),
-    ("zero-width", re.compile("[\u180b-\u180f]"), _MONGOLIAN),
-    ("selectors", re.compile("[\ufe00-\ufe0f]"), _SELECTOR),
-)
-"""For each reason, a pattern that is quick to rule it out, and the one that finds the match."""
+    ("tags", _FLAG), ("selectors", _SUPPLEMENT), ("bidi", _BIDI), ("zero-width", _UNSEEN), ("zero-width", _MONGOLIAN),
+    ("selectors", _SELECTOR),
+)  # fmt: skip
+"""What is removed, or reduced to the first group, for each reason."""
 
 _CODE: Final = re.compile(r"`(?<![`\\]`)(`*)(?!`)(?:(?!\n[ \t]*\n).){0,5000}?(?<!`)`\1(?!`)", re.DOTALL)
 _BLOCK: Final = re.compile(r"\n[ \t]*(?:[<>#~`=|+*_-]|\d{1,9}[.)])|\]:")
@@ -279,7 +195,7 @@ def strip_invisible(text: str) -> tuple[str, Counts]:
     regional flags, variation selectors after emoji and ideographs.
     """
     counts: Counts = Counter()
-    if not text.isascii() and _may_be_suspect(text):
+    if not text.isascii():
         if _SUSPECT.search(text) or "\u200c" in text:
             text = _strip(text, counts)
         text, count = _MARKS.subn(r"\1", text)
@@ -287,20 +203,11 @@ def strip_invisible(text: str) -> tuple[str, Counts]:
     return text, +counts
 
 
-def _may_be_suspect(text: str) -> bool:
-    """Return whether a text may contain anything to remove; about ten times faster than the patterns."""
-    try:
-        return _SUSPECT_CHARACTERS.search(text.encode().translate(None, _ASCII_BYTES)) is not None
-    except UnicodeEncodeError:
-        return True
-
-
 def _strip(text: str, counts: Counts) -> str:
-    for name, present, pattern in _PASSES:
-        if present.search(text):
-            before = len(text)
-            text = pattern.sub(_first_group, text)
-            counts[name] += before - len(text)
+    for name, pattern in _PASSES:
+        before = len(text)
+        text = pattern.sub(_first_group, text)
+        counts[name] += before - len(text)
     while "\u200c" in text or "\u200d" in text:
         before = len(text)
         text = _JOINER.sub(lambda match: match[0] if match[1] is None else "", text)

@@ -22,7 +22,7 @@ from groundwire.reading.css.stylesheets import read_styles
 from groundwire.reading.css.values import OUT_OF_FLOW, pixels, ratio
 from groundwire.reading.html.math import is_formula, write_out_drawings
 from groundwire.reading.html.semantics import fill_streamed, topmost
-from groundwire.reading.text.sanitize import lower_ascii
+from groundwire.reading.text.sanitize import lower
 from groundwire.reading.visibility.appearance import prefer_spoken, write_appearance
 from groundwire.reading.visibility.hidden_styles import (
     BLOCKS,
@@ -116,7 +116,7 @@ def drop_unseen(document: Document) -> Removed:
     place_shadows(shadows, styles)
     alive = styles.incomplete or document.select_one(_SCRIPTS) is not None
     names = "\n".join(styles.page_classes)
-    lowered = lower_ascii(names)
+    lowered = lower(names)
     fill_streamed(document, alive=alive)
     write_out_drawings(document)
     boxes = other_states(document, styles) if styles.states else []
