@@ -76,7 +76,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         providers.http_parsing: short_message
         storage.archive.fts: readable
         reading.documents.tabular: cell_text
-        reading.markdown.escaping: escape_line escape_text fence inline_code
+        reading.markdown.escaping: escape_line escape_text fence inline_code web_url
         reading.markdown.lists: is_back_reference note_label
         reading.passages.outline: plain
         reading.passages.terms: folded

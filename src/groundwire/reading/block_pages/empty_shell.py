@@ -9,7 +9,7 @@ from typing import Final
 
 from turbohtml import Document, Element, Text
 
-from groundwire.reading.block_pages.phrases import JAVASCRIPT
+from groundwire.reading.block_pages.phrases import PHRASES
 from groundwire.reading.html.limits import fit, trim
 from groundwire.reading.html.semantics import parse_page
 from groundwire.reading.text.sanitize import lower, strip_controls
@@ -97,7 +97,8 @@ def is_shell(markup: str, content: str) -> bool:
     trim(document)
     if not has_program(document):
         return False
-    pleads = any(JAVASCRIPT.search(element.text[:2_000].lower()) for element in document.find_all("noscript"))
+    fallbacks = document.find_all("noscript")
+    pleads = any(PHRASES["javascript"].search(element.text[:2_000].lower()) for element in fallbacks)
     if words > _MAX_MENU_WORDS:
         return pleads and _has_empty_root(document)
     if pleads or _has_empty_root(document) or _LOADING_TEXT.fullmatch(" ".join(content.split())):

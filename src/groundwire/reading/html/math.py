@@ -198,9 +198,6 @@ def write_out_drawings(document: Document) -> None:
     their drawing.
     """
     done: set[Element] = set()
-    for image in document.find_all("img"):
-        if tex := image_formula(image):
-            image.replace_with(Text(UNREAD) if tex == UNREAD else _script(tex, block=_is_block(image)))
     for element in document.select(_DRAWINGS):
         if element.tag in {"img", "math"} or any(node in done for node in element.ancestors):
             continue
@@ -215,6 +212,9 @@ def write_out_drawings(document: Document) -> None:
         else:
             continue
         done.add(element)
+    for image in document.find_all("img"):
+        if tex := image_formula(image):
+            image.replace_with(Text(UNREAD) if tex == UNREAD else _script(tex, block=_is_block(image)))
 
 
 def _mathml(element: Element) -> Element | None:

@@ -155,7 +155,7 @@ def read_byline(document: Document, text: str, metadata: Metadata, title: str, c
     changed = last[2] if last[0] <= _NEAR_RANK else None
     if wants_publication and rank > _NEAR_RANK and changed:  # dates far from the heading are often of other pages
         published = None
-    if wants_days and not (published or changed or _differ(days.changed)):
+    if wants_days and not (published or changed):
         changed = last[2]
     return Byline(
         published=published,

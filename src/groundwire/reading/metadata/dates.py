@@ -180,10 +180,10 @@ WRITTEN: Final = re.compile(  # what no date begins with is skipped quickly, and
 )
 _OTHER_LABEL: Final = re.compile(
     r"(?:(?P<changed>updat\w{1,3}|modifi\w{1,4}|changed|revised|reviewed|(?:last )?edited"
-    r"|aktualisier\w*|geändert|änderung|bearbeitet|stand|mise? à jour|actualizad\w*|actualización|aggiornat\w*|aggiornamento|modifica(?:to)?"
-    r"|atualizad\w*|bijgewerkt|gewijzigd|обновлен\w*|изменен\w*|(?:z?aktualiz\w*)|opdateret|oppdatert|uppdaterad"
-    r"|(?:sist|senast) (?:endret|ändrad)|päivitetty|güncelle(?:me|nme|ndi)|оновлено|更新[日于於]?(?:时间|時間|日時)?"
-    r"|수정일?시?|업데이트)"
+    r"|aktualisier\w*|geändert|änderung|bearbeitet|stand|mise? à jour|actualizad\w*|actualización|aggiornat\w*"
+    r"|aggiornamento|modifica(?:to)?|atualizad\w*|bijgewerkt|gewijzigd|обновлен\w*|изменен\w*|(?:z?aktualiz\w*)|opdateret"
+    r"|oppdatert|uppdaterad|(?:sist|senast) (?:endret|ändrad)|päivitetty|güncelle(?:me|nme|ndi)|оновлено"
+    r"|更新[日于於]?(?:时间|時間|日時)?|수정일?시?|업데이트)"
     r"|(?:when|wann|takes? place|held|opens?|opening|begins?|starts|event|concert|festival|konzert|findet|termin)"
     r"(?=.*\Z)"
     r"|accessed|abgerufen|zugriff|copyright|©|\bborn|geboren|expires?|deadline|until|\bbis|\bzum|joined|since|\bseit|depuis|\bdesde"
