@@ -22,7 +22,14 @@ from groundwire.reading.extract import Extracted, extract, one_line
 from groundwire.reading.extracted import Unreadable, UnreadableDocument
 from groundwire.reading.hydration import hydrate
 from groundwire.reading.markdown.escaping import fence
-from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_controls, strip_invisible
+from groundwire.reading.text.sanitize import (
+    RESERVED,
+    clean,
+    clean_text,
+    hygiene_warnings,
+    strip_controls,
+    strip_invisible,
+)
 from groundwire.safety.secret_scanner import break_reserved
 
 if TYPE_CHECKING:
@@ -169,7 +176,7 @@ def to_markdown(kind: KindName, text: str, url: str, *, language: str = "") -> E
     else:
         text = strip_controls(text).rstrip()
     text, counts = strip_invisible(text)
-    text, counts["reserved"] = break_reserved(text)
+    text, counts[RESERVED] = break_reserved(text)
     return Extracted(content=text, cut=cut, warnings=hygiene_warnings(counts))
 
 

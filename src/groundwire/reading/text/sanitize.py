@@ -10,7 +10,7 @@ import html
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
 from typing import Final
@@ -19,6 +19,7 @@ from groundwire.reading.text.truncate import codes_in
 from groundwire.safety.secret_scanner import break_reserved
 
 __all__ = [
+    "RESERVED",
     "Counts",
     "bared",
     "clean",
@@ -78,7 +79,13 @@ def clean(text: str) -> str:
 
 
 Counts = Counter[str]
-"""How many pieces were removed or neutralized, by reason."""
+"""How many pieces were removed or neutralized, by what a warning calls that."""
+RESERVED: Final = "chat-template tokens neutralized"
+_INVISIBLE: Final = "invisible characters removed"
+_BIDI_REMOVED: Final = "direction controls removed"
+_ACCENTS: Final = "piled-up accents removed"
+_IMAGES: Final = "images not loaded"
+_LINKS: Final = "links other than http(s) removed"
 
 _SUSPECT: Final = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
@@ -124,10 +131,10 @@ _MARK: Final = (
 _MARKS: Final = re.compile(f"({_MARK}{_MARK}{{3}}){_MARK}+")
 
 _PASSES: Final = (
-    ("tags", _FLAG), ("selectors", _SUPPLEMENT), ("bidi", _BIDI), ("zero-width", _UNSEEN), ("zero-width", _MONGOLIAN),
-    ("selectors", _SELECTOR),
+    (_INVISIBLE, _FLAG), (_INVISIBLE, _SUPPLEMENT), (_BIDI_REMOVED, _BIDI), (_INVISIBLE, _UNSEEN),
+    (_INVISIBLE, _MONGOLIAN), (_INVISIBLE, _SELECTOR),
 )  # fmt: skip
-"""What is removed, or reduced to the first group, for each reason."""
+"""What is removed, or reduced to the first group, and what a warning calls that."""
 
 _CODE: Final = re.compile(r"`(?<![`\\]`)(`*)(?!`)(?:(?!\n[ \t]*\n).){0,5000}?(?<!`)`\1(?!`)", re.DOTALL)
 _BLOCK: Final = re.compile(r"\n[ \t]*(?:[<>#~`=|+*_-]|\d{1,9}[.)])|\]:")
@@ -176,17 +183,6 @@ _HTTP: Final = re.compile(r"https?://[^\s]", re.IGNORECASE)
 
 _MAX_BACKSLASHES: Final = 1_000
 
-_WARNINGS: Final[Mapping[str, str]] = {
-    "tags": "invisible characters removed",
-    "selectors": "invisible characters removed",
-    "bidi": "direction controls removed",
-    "zero-width": "invisible characters removed",
-    "marks": "piled-up accents removed",
-    "reserved": "chat-template tokens neutralized",
-    "image": "images not loaded",
-    "link": "links other than http(s) removed",
-}
-
 
 def strip_invisible(text: str) -> tuple[str, Counts]:
     """Remove invisible characters; return the text and how many were removed, by reason.
@@ -199,7 +195,7 @@ def strip_invisible(text: str) -> tuple[str, Counts]:
         if _SUSPECT.search(text) or "\u200c" in text:
             text = _strip(text, counts)
         text, count = _MARKS.subn(r"\1", text)
-        counts["marks"] += count
+        counts[_ACCENTS] += count
     return text, +counts
 
 
@@ -213,7 +209,7 @@ def _strip(text: str, counts: Counts) -> str:
         text = _JOINER.sub(lambda match: match[0] if match[1] is None else "", text)
         if len(text) == before:
             break
-        counts["zero-width"] += before - len(text)  # removing one may isolate another
+        counts[_INVISIBLE] += before - len(text)  # removing one may isolate another
     return text
 
 
@@ -229,7 +225,7 @@ def clean_text(markdown: str) -> tuple[str, Counts]:
     template tokens are broken up. Visible text stays readable. Idempotent.
     """
     text, counts = strip_invisible(re.sub(r"\r\n?", "\n", markdown))
-    text, counts["reserved"] = break_reserved(text)
+    text, counts[RESERVED] = break_reserved(text)
     if any(sign in text for sign in "[<!"):
         pieces = ((code, "".join(part for part, _ in parts)) for code, parts in groupby(_parts(text), itemgetter(1)))
         text = "".join(piece if code else _neutralized(piece, counts) for code, piece in pieces)
@@ -238,10 +234,7 @@ def clean_text(markdown: str) -> tuple[str, Counts]:
 
 def hygiene_warnings(counts: Counts) -> tuple[str, ...]:
     """Return what was removed as sentences for a result's warnings."""
-    totals: Counter[str] = Counter()
-    for reason, count in counts.items():
-        totals[_WARNINGS[reason]] += count
-    return tuple(f"{warning}: {count}" for warning, count in totals.items() if count)
+    return tuple(f"{warning}: {count}" for warning, count in counts.items() if count)
 
 
 def removal_warning(count: int) -> tuple[str, ...]:
@@ -307,10 +300,10 @@ def _neutralized(text: str, counts: Counts) -> str:
     if "![" in text:
         before = len(text)
         text = _IMAGE.sub(_escape, text)
-        counts["image"] += len(text) - before
+        counts[_IMAGES] += len(text) - before
     if "]:" in text:
         text, count = _DEFINITION.subn(r"\1\\[", text)
-        counts["link"] += count
+        counts[_LINKS] += count
     if _ODD_TARGET.search(text):
         text = _unlink(text, counts)
         text = _TARGET.sub(lambda match: _target(match, counts), text)
@@ -356,7 +349,7 @@ def _unlink(text: str, counts: Counts) -> str:
                 tail, position = link[2].lstrip(), link.end()
                 if not _is_web(link[1].strip("<>") + ("" if tail[:1] in {'"', "'", "("} else tail)):
                     removed += [(start, start + 1), (match.start(), position)]
-    counts["link"] += len(removed) // 2
+    counts[_LINKS] += len(removed) // 2
     parts, position = [], 0
     for start, end in sorted(removed):
         parts.append(text[position:start])
@@ -368,7 +361,7 @@ def _target(match: re.Match[str], counts: Counts) -> str:
     """Neutralize a link whose label has several lines, or left over by another."""
     if _is_web(match[1].lstrip(" \t\n<")):
         return match[0]
-    counts["link"] += 1
+    counts[_LINKS] += 1
     return r"]\("
 
 
