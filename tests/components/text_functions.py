@@ -397,9 +397,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.passages.view.view_in_worker": Growing(worker("view"), PROSE),
     "reading.text.sanitize.clean": Growing(plain("reading.text.sanitize", "clean"), (*PROSE, *SIGNS)),
     "reading.text.sanitize.clean_text": Growing(plain("reading.text.sanitize", "clean_text"), (*ALL, *SIGNS)),
-    "reading.text.sanitize.occurrences": Growing(
-        lambda text: list(module("reading.text.sanitize").occurrences(text, "a")), PROSE
-    ),
     "reading.text.truncate.is_rule": Growing(
         plain("reading.text.truncate", "is_rule"), ("|", " ", "-", "| ", ":-", " |-")
     ),
