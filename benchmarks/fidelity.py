@@ -39,7 +39,7 @@ from turbohtml import Element, Markdown, Text
 
 from groundwire.reading.extract import extract
 from groundwire.reading.html.math import formula, image_formula, script_formula
-from groundwire.reading.markdown.escaping import Links, code_language, code_text, is_code_panel
+from groundwire.reading.markdown.escaping import code_language, code_text, is_code_panel, web_url
 from groundwire.reading.markdown.serializer import to_markdown
 
 URL = "https://site.example/guide/page.html"
@@ -202,12 +202,11 @@ def normalized(html: str) -> str:
             node.replace_with(Text(_TEX.sub(lambda match: keep(_delimited(match)).data, node.data)))
     for box in body.select("li input[type=checkbox i]"):
         box.replace_with(keep("[x] " if box.attr("checked") is not None else "[ ] "))
-    links = Links(URL)
     for link in body.select("a"):
         reference = link.attr("href") or ""
         if "#" in reference and link.text.strip() in _MARKS:
             link.extract()
-        elif reference[:1] != "#" and (address := links.resolve(reference) if reference else ""):
+        elif reference[:1] != "#" and (address := web_url(reference, URL) if reference else ""):
             link.attrs["href"] = address
         else:
             link.unwrap()

@@ -76,7 +76,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         providers.http_parsing: short_message
         storage.archive.fts: readable
         reading.documents.tabular: cell_text
-        reading.markdown.escaping: escape_line escape_text fence inline_code
+        reading.markdown.escaping: escape_line escape_text fence inline_code web_url
         reading.markdown.lists: is_back_reference note_label
         reading.passages.outline: plain
         reading.passages.terms: folded
@@ -88,12 +88,12 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         storage.archive.fts: joined split
         transport.http_date: http_date
         reading.block_pages.empty_shell: word_count
-        reading.text.sanitize: bared lower lower_ascii
+        reading.text.sanitize: bared lower
         reading.encoding.detect: name_of
         reading.extract: one_line
         reading.main_content.page_parts: named
         reading.main_content.text_features: beginning
-        reading.metadata.dates: iso_date other_label
+        reading.metadata.dates: iso_date label_before
         reading.metadata.page_metadata: is_name is_site
         reading.passages.excerpts: wants_links
         reading.passages.outline: version_of
@@ -379,18 +379,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.metadata.dates.day_order": Growing(
         lambda text: module("reading.metadata.dates").day_order(text, "en"), (*PROSE, "1/2/2024 ", "1/", "13-")
     ),
-    "reading.metadata.dates.labelled_day": Growing(
-        lambda text: [
-            module("reading.metadata.dates").labelled_day(
-                text, text.lower(), lambda: "mdy", getattr(module("reading.metadata.dates"), label)
-            )
-            for label in ("LABEL", "FIRST_LABEL", "CHANGE")
-        ],
-        (*PROSE, "date ", "first ", "data data", "updated\n", "publi", "posted: 4 "),
-    ),
-    "reading.metadata.dates.occurrences": Growing(
-        lambda text: list(module("reading.metadata.dates").occurrences(text, "date")), (*PROSE, "date", "dat")
-    ),
     "reading.metadata.dates.later_day": Growing(
         lambda text: module("reading.metadata.dates").later_day(text, text), PROSE
     ),
@@ -409,9 +397,6 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.passages.view.view_in_worker": Growing(worker("view"), PROSE),
     "reading.text.sanitize.clean": Growing(plain("reading.text.sanitize", "clean"), (*PROSE, *SIGNS)),
     "reading.text.sanitize.clean_text": Growing(plain("reading.text.sanitize", "clean_text"), (*ALL, *SIGNS)),
-    "reading.text.sanitize.occurrences": Growing(
-        lambda text: list(module("reading.text.sanitize").occurrences(text, "a")), PROSE
-    ),
     "reading.text.truncate.is_rule": Growing(
         plain("reading.text.truncate", "is_rule"), ("|", " ", "-", "| ", ":-", " |-")
     ),

@@ -13,7 +13,6 @@ from components.work import growth
 from groundwire.reading.encoding import decode as decode_module
 from groundwire.reading.encoding.decode import PRESCAN, decode
 from groundwire.reading.encoding.detect import ENCODINGS, decoded_text, name_of
-from groundwire.reading.text.sanitize import strip_controls
 
 pytestmark = pytest.mark.req("B2")
 
@@ -234,10 +233,9 @@ def test_a_meta_in_a_comment_or_too_far_down_does_not_count() -> None:
     )
 
 
-def test_what_is_not_text_is_replaced() -> None:
-    body = "a\ufdd0b\ufdefc\uffffd\U0001fffee\U0010fffff\x00g".encode() + b"\xed\xa0\x80h"
-    text = decode(body, "text/html; charset=utf-8").text
-    assert text.replace("\ufffd", "?") == "a?b?c?d?e?f?g???h"
+def test_nul_and_what_encodes_no_character_are_replaced() -> None:
+    text = decode("a\ufffdéüß\x00g".encode() + b"\xed\xa0\x80h", "text/html; charset=utf-8").text
+    assert text.replace("\ufffd", "?") == "a?éüß?g???h"
 
 
 def test_a_long_text_is_searched_by_no_pattern() -> None:
@@ -277,8 +275,8 @@ def test_no_bytes_and_no_header_make_it_raise(body: bytes, header: str) -> None:
 
 @given(st.text(min_size=1, max_size=200).filter(lambda text: "\0" not in text))
 def test_utf_8_comes_back_as_it_was(text: str) -> None:
-    whole = "".join("\ufffd" if 0xFDD0 <= ord(c) <= 0xFDEF or ord(c) & 0xFFFE == 0xFFFE else c for c in text)
-    assert decode(text.removeprefix("\ufeff").encode(), "text/html; charset=utf-8").text == whole.removeprefix("\ufeff")
+    whole = text.removeprefix("\ufeff")
+    assert decode(whole.encode(), "text/html; charset=utf-8").text == whole
 
 
 @pytest.mark.parametrize(
@@ -300,32 +298,6 @@ def test_ten_megabytes_take_a_bounded_time(unit: bytes, header: str) -> None:
     body = (unit * (10_000_000 // len(unit) + 1))[:10_000_000]
     decode(body, header)
     assert growth(lambda beginning: decode(beginning, header), body[:50_000], body[:200_000]) < 5
-
-
-ODD = st.sampled_from(
-    "a\t\n\r \x00\x07\x1b\x7f\x80\x9f\xa0\xbf\u043f\u2027\u2028\ufdcf\ufdd0\ufffe\uffff\u5ffe\U0001ffff"
-)
-
-
-@given(st.text(ODD | st.characters(exclude_categories=["Cs"]), max_size=12))
-def test_what_is_plain_has_nothing_to_strip(text: str) -> None:
-    decoded = decode(text.encode(), "text/html; charset=utf-8")
-    assert strip_controls(decoded.text, plain=decoded.plain) == strip_controls(decoded.text)
-
-
-@pytest.mark.parametrize(
-    "text", ["\u043f\u00bf words\r\n", "\u2027\ufffd", "caf\u00e9\u00a0", "\ufdcf\U0001f600\ud7ff"[1:]]
-)
-def test_ordinary_text_is_plain(text: str) -> None:
-    assert decode(text.encode(), "text/html; charset=utf-8").plain
-
-
-@pytest.mark.parametrize("odd", "\x00\x07\x1b\x7f\x80\x9f\u2028\u2029\ufdd0\ufdef\ufffe\uffff\U0001ffff")
-def test_text_with_a_control_or_no_character_is_not_plain(odd: str) -> None:
-    for text in (f"\u043f{odd}", f"words{odd}", f"\u00bf{odd}\u2014"):
-        decoded = decode(text.encode(), "text/html; charset=utf-8")
-        assert not decoded.plain
-        assert odd not in strip_controls(decoded.text, plain=decoded.plain)
 
 
 @pytest.mark.parametrize(

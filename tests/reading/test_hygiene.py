@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
-from groundwire.reading.text.sanitize import clean_text, hygiene_warnings, strip_controls, strip_invisible
+from groundwire.reading.text.sanitize import RESERVED, clean_text, hygiene_warnings, strip_controls, strip_invisible
 
 
 @pytest.mark.req("B11")
@@ -92,7 +92,7 @@ def test_reserved_marks_are_readable_and_not_whole(frame: str) -> None:
         assert shown not in text, token
         assert unicodedata.normalize("NFKC", shown) not in folded, token
         assert shown in text.replace("\\", ""), token
-        assert counts["reserved"] >= 1, token
+        assert counts[RESERVED] >= 1, token
 
 
 @pytest.mark.req("B11")

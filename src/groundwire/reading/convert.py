@@ -22,7 +22,14 @@ from groundwire.reading.extract import Extracted, extract, one_line
 from groundwire.reading.extracted import Unreadable, UnreadableDocument
 from groundwire.reading.hydration import hydrate
 from groundwire.reading.markdown.escaping import fence
-from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_controls, strip_invisible
+from groundwire.reading.text.sanitize import (
+    RESERVED,
+    clean,
+    clean_text,
+    hygiene_warnings,
+    strip_controls,
+    strip_invisible,
+)
 from groundwire.safety.secret_scanner import break_reserved
 
 if TYPE_CHECKING:
@@ -100,7 +107,7 @@ def convert(
         return Converted(extracted=Extracted(), warnings=remarks, unreadable=Unreadable("broken", why))
     decoded = decode(body, content_type)
     if kind == "html":
-        extracted = extract(decoded.text, url, model, parts=parts, plain=decoded.plain)
+        extracted = extract(decoded.text, url, model, parts=parts)
     else:
         extracted = to_markdown(kind, decoded.text, url, language=language_of(_type(content_type), url))
     warnings = remarks + decoded.warnings + _remark_on(extracted.content)
@@ -165,7 +172,7 @@ def to_markdown(kind: KindName, text: str, url: str, *, language: str = "") -> E
     else:
         text = strip_controls(text).rstrip()
     text, counts = strip_invisible(text)
-    text, counts["reserved"] = break_reserved(text)
+    text, counts[RESERVED] = break_reserved(text)
     return Extracted(content=text, cut=cut, warnings=hygiene_warnings(counts))
 
 

@@ -28,9 +28,7 @@ __all__ = ["Extracted", "extract", "fragment_to_markdown", "one_line"]
 _MAX_PICTURES: Final = 200
 
 
-def extract(
-    html: str, url: str, model: Model | None = None, *, parts: Mapping[str, bool] | None = None, plain: bool = False
-) -> Extracted:
+def extract(html: str, url: str, model: Model | None = None, *, parts: Mapping[str, bool] | None = None) -> Extracted:
     """Extract the main content of a page.
 
     Args:
@@ -38,7 +36,6 @@ def extract(
         url: The page's URL, for its relative links.
         model: The classifier of the main content; by default the built-in one.
         parts: Those that are kept or left out on every kind of page; see `groundwire.reading.main_content.page_parts`.
-        plain: Whether it is known to have no control characters but whitespace.
 
     Returns:
         The content and the metadata; `warnings` count what was removed. A page with visible text has an empty result
@@ -57,7 +54,7 @@ def extract(
     from groundwire.reading.metadata.titles import read_title, title_element
     from groundwire.reading.visibility.visible import drop_unseen
 
-    markup, cut = fit(strip_controls(html, plain=plain))
+    markup, cut = fit(strip_controls(html))
     document = parse_page(markup)
     cut = trim(document) or cut
     marked = marked_elements(document)
@@ -150,7 +147,6 @@ def fragment_to_markdown(
         pick: A CSS selector. Only the first matching element is converted, and nothing without a match.
         drop: A CSS selector. Matching elements are left out and not counted.
     """
-    from groundwire.reading.html.math import image_formula
     from groundwire.reading.html.semantics import marked_elements, parse_page
     from groundwire.reading.markdown.serializer import to_markdown
     from groundwire.reading.visibility.visible import drop_unseen
@@ -168,7 +164,7 @@ def fragment_to_markdown(
     for block in root.select("p, figure"):
         pictures = block.find_all("img")
         alt = (pictures[0].attr("alt") or "").strip() if len(pictures) == 1 else ""
-        if alt.count(" ") + 1 >= _MIN_SENTENCE and not block.text.strip() and not image_formula(pictures[0]):
+        if alt.count(" ") + 1 >= _MIN_SENTENCE and not block.text.strip():
             block.set_text(f"[image: {alt}]")
     if web_links_only:
         for link in root.find_all("a"):

@@ -10,15 +10,17 @@ from __future__ import annotations
 import html
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
 from groundwire.reading.block_pages.empty_shell import word_count
+from groundwire.reading.extract import fragment_to_markdown
 from groundwire.reading.extracted import Extracted
 from groundwire.reading.html.limits import fit, trim
 from groundwire.reading.metadata.embedded_json import islands, json_within
-from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, strip_controls
+from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, removal_warning, strip_controls
 
 __all__ = ["hydrate", "pieces"]
 
@@ -198,8 +200,6 @@ def hydrate(markup: str, url: str, shell: Extracted) -> Extracted | None:
         shell: The result for the shell itself; its title, dates and other metadata are kept.
     """
     from groundwire.reading.html.semantics import parse_page
-    from groundwire.reading.markdown.serializer import to_markdown
-    from groundwire.reading.visibility.visible import drop_unseen
 
     best: list[tuple[str, str]] = []
     source, most = "", _MIN_WORDS - 1
@@ -213,19 +213,15 @@ def hydrate(markup: str, url: str, shell: Extracted) -> Extracted | None:
     if not best:
         return None
     base = document.base_url(url)
-    article = parse_page(fit(strip_controls(_as_html(best)))[0])
-    trim(article)
-    removed = drop_unseen(article)
-    body = article.find("body")
-    if body is None:
-        return None
-    content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(body, base)))
+    removed = Counter[str]()
+    markdown = fragment_to_markdown(_as_html(best), base, removed)
+    content, counts = clean_text(unicodedata.normalize("NFC", markdown))
     content = clean(content)
     if word_count(content) < _MIN_WORDS:
         return None
     note = f"read from the data that the page embeds for its scripts ({clean(source)[:60]}), without running them"
     title = shell.title or next((text for element, text in best if element == "h1"), "")
-    warnings = (f"{note}; parts may be missing", *removed.warnings, *hygiene_warnings(counts))
+    warnings = (f"{note}; parts may be missing", *removal_warning(removed["hidden"]), *hygiene_warnings(counts))
     return replace(shell, title=title, content=content, warnings=warnings, later=())
 
 

@@ -15,24 +15,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from groundwire.reading.block_pages.empty_shell import word_count
-from groundwire.reading.block_pages.phrases import (
-    ACCEPT,
-    AGE,
-    BOT_CHECK,
-    BROWSER,
-    CHECKS,
-    CONSENT,
-    COOKIES,
-    HELD_OFF,
-    JAVASCRIPT,
-    LOGIN,
-    MEMBERS,
-    PACE,
-    PAYWALL,
-    QUEUE,
-    REFUSED,
-    REGION,
-)
+from groundwire.reading.block_pages.phrases import PHRASES
 from groundwire.reading.block_pages.signatures import (
     CONSENT_FORM,
     HEADERS,
@@ -40,7 +23,7 @@ from groundwire.reading.block_pages.signatures import (
     VENDORS,
     PageSentences,
 )
-from groundwire.reading.text.sanitize import lower, lower_ascii
+from groundwire.reading.text.sanitize import lower
 
 __all__ = ["SHELL", "BlockKind", "SoftBlock", "ends_early", "known_wall", "soft_block"]
 
@@ -121,15 +104,16 @@ def known_wall(headers: Mapping[str, str], markup: str) -> SoftBlock | None:
         headers: The response headers, with names in any case.
         markup: The available part of its body.
     """
-    if (announced := _announced(headers)) is not None:
-        return announced
-    lowered = lower_ascii(markup[:_MAX_SEARCHED])
-    for vendor in VENDORS:
-        if vendor.stands_in(lowered):
-            return SoftBlock(kind=vendor.kind, name=vendor.name)
-    if any(name.lower() == "x-datadome" for name in headers):
+    known = _announced(headers) or _check_in(lower(markup[:_MAX_SEARCHED]), 0)
+    if known is None and any(name.lower() == "x-datadome" for name in headers):
         return SoftBlock(kind="bot check", name="DataDome's bot check")
-    return None
+    return known
+
+
+def _check_in(lowered: str, words: int) -> SoftBlock | None:
+    """Return the known bot check that markup in lower case has, on a page of so many words."""
+    vendors = (vendor for vendor in VENDORS if words <= vendor.words and vendor.stands_in(lowered))
+    return next((SoftBlock(kind=vendor.kind, name=vendor.name) for vendor in vendors), None)
 
 
 def _announced(headers: Mapping[str, str]) -> SoftBlock | None:
@@ -156,10 +140,9 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
     if page.words > _LONGEST_CHECK:
         return None
     beginning = markup[:_MAX_SEARCHED]
-    lowered = lower_ascii(beginning)
-    for vendor in VENDORS:
-        if page.words <= vendor.words and vendor.stands_in(lowered):
-            return SoftBlock(kind=vendor.kind, name=vendor.name)
+    lowered = lower(beginning)
+    if (known := _check_in(lowered, page.words)) is not None:
+        return known
     if CONSENT_FORM.search(beginning) or CONSENT_FORM.match(url):
         return SoftBlock(kind="consent page", name="a consent page")
     if page.explains:
@@ -171,61 +154,59 @@ def _block_by_text(page: PageSentences, url: str, markup: str, lowered: str) -> 
     """Return the block page that a page without known signatures is, judged by its sentences."""
     asks_for_text = "<textarea" in lowered and _TEXTAREA.search(markup) is not None  # a form with a check beside it
     if not asks_for_text and page.words <= _LONG_CHECK:
-        if page.pleads(BOT_CHECK) or (
+        if page.pleads(PHRASES["bot check"]) or (
             page.words <= _SHORT_PAGE
-            and page.speaks_of(CHECKS)
+            and page.speaks_of(PHRASES["checks"])
             and _CAPTCHA.search(markup)
             and not _USER.search(markup)
         ):
             return SoftBlock(kind="bot check", name="a bot check")
-        if page.words <= _SHORT_PAGE and page.pleads(HELD_OFF, room=_FEW_WORDS):
+        if page.words <= _SHORT_PAGE and page.pleads(PHRASES["held off"], room=_FEW_WORDS):
             return SoftBlock(kind="bot check", name="a check of visitors")
-        if page.pleads(QUEUE):
+        if page.pleads(PHRASES["queue"]):
             return SoftBlock(kind="waiting room", name="a waiting room")
     if _wants_consent(page, markup):
         return SoftBlock(kind="consent page", name="a consent page")
-    if page.pleads(PAYWALL):
+    if page.pleads(PHRASES["paywall"]):
         return SoftBlock(kind="paywall", name="a paywall")
     if page.words > 2 * _SHORT_PAGE:
         return None
-    if page.pleads(REGION):
+    if page.pleads(PHRASES["region"]):
         return SoftBlock(kind="region block", name="a block of this region")
     if page.words > _SHORT_PAGE:
         return None
-    if page.pleads(MEMBERS) or _is_login(page, url, markup, lowered):
+    if page.pleads(PHRASES["members"]) or _is_login(page, url, markup, lowered):
         return SoftBlock(kind="login page", name="a login")
-    if page.pleads(AGE):
+    if page.pleads(PHRASES["age"]):
         return SoftBlock(kind="age gate", name="an age gate")
-    if page.pleads(*PACE):
+    if page.pleads(PHRASES["pace"], PHRASES["pace heading"]):
         return SoftBlock(kind="rate limit", name="a limit on requests")
-    if page.pleads(BROWSER):
+    if page.pleads(PHRASES["browser"]):
         return SoftBlock(kind="browser check", name="a check of the browser")
-    if page.is_titled(REFUSED) and page.other_words() <= _FEW_WORDS:
+    if page.is_titled(PHRASES["refused"]) and page.other_words() <= _FEW_WORDS:
         return SoftBlock(kind="refusal", name="a refusal")
-    if page.words <= _TINY_PAGE and _SCRIPT.search(markup) and JAVASCRIPT.search(lower(markup)):
+    if page.words <= _TINY_PAGE and _SCRIPT.search(markup) and PHRASES["javascript"].search(lower(markup)):
         return SHELL
     return None
 
 
 def _wants_consent(page: PageSentences, markup: str) -> bool:
     """Return whether a page is only about cookies, and has a control to accept them."""
-    if not page.speaks_of(CONSENT, about=COOKIES):
+    if not page.speaks_of(PHRASES["consent"], about=PHRASES["cookies"]):
         return False
     buttons = (match[1] or match[2] for match in _BUTTON.finditer(markup))
-    return page.has_line(ACCEPT) or any(ACCEPT.fullmatch(lower(button.strip())) for button in buttons)
+    accept = PHRASES["accept"]
+    return page.has_line(accept) or any(accept.fullmatch(lower(button.strip())) for button in buttons)
 
 
 def _is_login(page: PageSentences, url: str, markup: str, lowered: str) -> bool:
     """Return whether a page has little but a login form."""
-    leads = LOGIN_PATH.search(url) is not None
+    leads, others = LOGIN_PATH.search(url) is not None, page.other_words(PHRASES["login"])
+    is_headed = page.is_headed(PHRASES["login"])
     if "password" in lowered and _PASSWORD.search(markup):
-        if page.is_headed(LOGIN) and page.other_words(LOGIN) <= (_LOGIN_ROOM if leads else _FEW_WORDS):
-            return True
-        if leads and page.other_words(LOGIN) <= _LOGIN_ROOM:
-            return True
-        return page.has_text and page.other_words(LOGIN) <= _PASSWORD_ROOM
-    asks_for_user = leads and _USER.search(markup) is not None
-    return asks_for_user and page.other_words(LOGIN) <= _LOGIN_ROOM and page.is_headed(LOGIN)
+        room = _LOGIN_ROOM if leads else _FEW_WORDS if is_headed else _PASSWORD_ROOM if page.has_text else -1
+        return others <= room
+    return leads and is_headed and others <= _LOGIN_ROOM and _USER.search(markup) is not None
 
 
 _MAX_FREE_WORDS: Final = 600  # words; the free beginning of an article has no more
@@ -244,4 +225,4 @@ def ends_early(markup: str, content: str) -> bool:
         return False
     if "isAccessibleForFree" in markup and _NOT_FREE.search(markup):
         return True
-    return PAYWALL.search(lower(content[-_END_LENGTH:])) is not None
+    return PHRASES["paywall"].search(lower(content[-_END_LENGTH:])) is not None

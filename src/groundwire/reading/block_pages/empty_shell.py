@@ -9,10 +9,10 @@ from typing import Final
 
 from turbohtml import Document, Element, Text
 
-from groundwire.reading.block_pages.phrases import JAVASCRIPT
+from groundwire.reading.block_pages.phrases import PHRASES
 from groundwire.reading.html.limits import fit, trim
 from groundwire.reading.html.semantics import parse_page
-from groundwire.reading.text.sanitize import lower_ascii, strip_controls
+from groundwire.reading.text.sanitize import lower, strip_controls
 
 __all__ = ["FEW", "LOADS_MORE", "LOADS_PARTS", "has_program", "is_shell", "later_parts", "word_count"]
 
@@ -91,13 +91,14 @@ def is_shell(markup: str, content: str) -> bool:
         content: The converted content.
     """
     words = word_count(content, FEW)
-    if words > FEW or ("<script" not in markup and "<script" not in lower_ascii(markup)):
+    if words > FEW or ("<script" not in markup and "<script" not in lower(markup)):
         return False
     document = parse_page(fit(strip_controls(markup))[0])
     trim(document)
     if not has_program(document):
         return False
-    pleads = any(JAVASCRIPT.search(element.text[:2_000].lower()) for element in document.find_all("noscript"))
+    fallbacks = document.find_all("noscript")
+    pleads = any(PHRASES["javascript"].search(element.text[:2_000].lower()) for element in fallbacks)
     if words > _MAX_MENU_WORDS:
         return pleads and _has_empty_root(document)
     if pleads or _has_empty_root(document) or _LOADING_TEXT.fullmatch(" ".join(content.split())):
@@ -136,7 +137,7 @@ _BUTTONS: Final = "button, a, [role=button]"
 
 
 def _scrolls(markup: str) -> bool:
-    low = lower_ascii(markup)
+    low = lower(markup)
     return any(word in low for word in _SCROLLS)
 
 

@@ -15,7 +15,7 @@ from importlib.resources import files
 from typing import Final, Literal
 
 from groundwire.reading.block_pages.empty_shell import word_count
-from groundwire.reading.block_pages.phrases import ABOUT
+from groundwire.reading.block_pages.phrases import PHRASES
 from groundwire.reading.text.sanitize import lower
 
 __all__ = [
@@ -70,7 +70,7 @@ class PageSentences:
         """Whether it has text other than links."""
         return bool(self._lines)
 
-    def other_words(self, *phrases: re.Pattern[str], about: re.Pattern[str] = ABOUT) -> int:
+    def other_words(self, *phrases: re.Pattern[str], about: re.Pattern[str] = PHRASES["about"]) -> int:
         """Return the number of words in sentences on other topics that match no phrase, without links."""
         topics = (about, *phrases)
         return sum(
@@ -103,7 +103,7 @@ class PageSentences:
         """Return whether the title or the first lines contain one of the phrases."""
         return any(phrases.search(text) for text in (self._title, *self._lines[:_HEAD]))
 
-    def speaks_of(self, phrases: re.Pattern[str], *, about: re.Pattern[str] = ABOUT) -> bool:
+    def speaks_of(self, phrases: re.Pattern[str], *, about: re.Pattern[str] = PHRASES["about"]) -> bool:
         """Return whether the title or the text contains a phrase in any form, with little else; see `pleads`."""
         if phrases.search(self._title) is None and phrases.search(self._content) is None:
             return False

@@ -19,7 +19,18 @@ from groundwire.reading.encoding.file_types import (
 
 __all__ = ["Kind", "media_type"]
 
-_IMAGES: Final = (b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff", b"GIF8", b"II*\0", b"MM\0*")
+_SIGNATURES: Final[tuple[tuple[re.Pattern[bytes], KindName, str], ...]] = (
+    (re.compile(rb"PK(?:\x03\x04|\x05\x06)"), "archive", ""),
+    (re.compile(rb"\x1f\x8b\x08"), "archive", "a gzip archive"),
+    (re.compile(rb".{257}ustar", re.DOTALL), "archive", "a tar archive"),
+    (re.compile(rb"\{\\rtf"), "rtf", ""),
+    (
+        re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|RIFF.{4}WEBP", re.DOTALL),
+        "binary",
+        "an image",
+    ),
+)
+"""First bytes, the kind that they show, and its description where it is more precise."""
 _UNSURE_TYPES: Final = frozenset(
     {"", "application/octet-stream", "binary/octet-stream", "application/unknown", "unknown/unknown", "*/*"}
 )
@@ -105,17 +116,8 @@ def _by_signature(body: bytes, announced: KindName | None, url: str) -> Kind | N
         if "sheet" in {announced, kind_of_address(url)}:
             return Kind("sheet", DESCRIPTIONS["sheet"])
         return Kind("binary", "an old Office document or an Outlook message")
-    if body.startswith((b"PK\x03\x04", b"PK\x05\x06")):
-        return Kind("archive", DESCRIPTIONS["archive"])
-    if body.startswith(b"\x1f\x8b\x08"):
-        return Kind("archive", "a gzip archive")
-    if body.startswith(b"ustar", 257):
-        return Kind("archive", "a tar archive")
-    if body.startswith(b"{\\rtf"):
-        return Kind("rtf", DESCRIPTIONS["rtf"])
-    if body.startswith(_IMAGES) or (body.startswith(b"RIFF") and body[8:12] == b"WEBP"):
-        return Kind("binary", "an image")
-    return None
+    shown = ((kind, what) for pattern, kind, what in _SIGNATURES if pattern.match(body))
+    return next((Kind(kind, what or DESCRIPTIONS[kind]) for kind, what in shown), None)
 
 
 def _by_header(head: bytes, declared: str, announced: KindName | None, url: str) -> Kind:

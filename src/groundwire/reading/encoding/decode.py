@@ -24,7 +24,6 @@ from groundwire.reading.encoding.detect import (
     name_of,
     utf8_letters,
 )
-from groundwire.reading.text.sanitize import is_plain
 
 __all__ = ["PRESCAN", "Decoded", "EncodingSource", "decode"]
 
@@ -45,11 +44,6 @@ _COMMENT = re.compile(rb"<!--.*?(?:-->|\Z)", re.DOTALL)
 _META = re.compile(rb"<meta[\s/][^>]*", re.IGNORECASE)
 _META_CHARSET = re.compile(rb"""charset\s*=\s*["']?\s*([^\s"'/>;]+)""", re.IGNORECASE)
 _XML_DECLARATION = re.compile(rb"""\A\s*<\?xml[^>]{0,200}?\sencoding\s*=\s*["']([^"'>]+)["']""")
-_NOT_TEXT: Final = (
-    "\x00",
-    *map(chr, range(0xFDD0, 0xFDF0)),
-    *(chr(plane << 16 | end) for plane in range(17) for end in (0xFFFE, 0xFFFF)),
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,13 +51,11 @@ class Decoded:
     """The decoded text, and how it was decoded."""
 
     text: str
-    """The text, without lone surrogates, noncharacters or NUL; U+FFFD replaces invalid bytes."""
+    """The text, without lone surrogates or NUL; U+FFFD replaces invalid bytes."""
     encoding: str
     """The encoding's name in the WHATWG Encoding Standard, in lower case."""
     source: EncodingSource
     """The source of the encoding."""
-    plain: bool = False
-    """Whether the text is known to have no control characters but whitespace."""
     warnings: tuple[str, ...] = ()
     """Labels that were ignored, and undecodable bytes."""
 
@@ -174,9 +166,4 @@ def _decoded(body: bytes, name: str, source: EncodingSource, warnings: list[str]
         name == "utf-8" and b"\xef\xbf\xbd" in body and body.count(b"\xef\xbf\xbd") == text.count("\ufffd")
     ):
         warnings = [*warnings, "Some bytes could not be read and are shown as U+FFFD."]
-    plain = name == "utf-8" and is_plain(body)
-    if not plain:
-        for char in _NOT_TEXT:
-            if char in text:  # a hundred times faster than a combined pattern
-                text = text.replace(char, "\ufffd")
-    return Decoded(text=text, encoding=name, source=source, plain=plain, warnings=tuple(warnings))
+    return Decoded(text=text.replace("\0", "\ufffd"), encoding=name, source=source, warnings=tuple(warnings))

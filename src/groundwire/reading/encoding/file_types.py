@@ -30,87 +30,54 @@ KindName = Literal[
 ]
 """The kinds of files; anything without text is `binary`."""
 
-DESCRIPTIONS: Final[Mapping[KindName, str]] = {
-    "html": "an HTML page",
-    "markdown": "a Markdown document",
-    "text": "a text",
-    "json": "a JSON document",
-    "source": "a file of source code",
-    "delimited": "a table of text",
-    "notebook": "a Jupyter notebook",
-    "xml": "an XML document",
-    "pdf": "a PDF document",
-    "word": "a Word document",
-    "slides": "a PowerPoint presentation",
-    "sheet": "a spreadsheet",
-    "opendocument": "an OpenDocument text or presentation",
-    "epub": "an EPUB book",
-    "rtf": "an RTF document",
-    "subtitles": "a file of subtitles",
-    "archive": "an archive",
-    "binary": "a binary file",
-}
-"""What each kind is called in a sentence, with its article."""
-
 _OPEN_XML: Final = "application/vnd.openxmlformats-officedocument."
 _OPEN_DOCUMENT: Final = "application/vnd.oasis.opendocument."
+_EXCEL: Final = "application/vnd.ms-excel"
 
-TYPES: Final[Mapping[str, KindName]] = {
-    "text/html": "html",
-    "application/xhtml+xml": "html",
-    "application/xhtml": "html",
-    "text/markdown": "markdown",
-    "text/x-markdown": "markdown",
-    "application/markdown": "markdown",
-    "application/json": "json",
-    "text/json": "json",
-    "application/x-json": "json",
-    "application/x-ndjson": "text",
-    "application/jsonl": "text",
-    "text/vtt": "subtitles",
-    "application/x-subrip": "subtitles",
-    "text/csv": "delimited",
-    "application/csv": "delimited",
-    "text/tab-separated-values": "delimited",
-    "application/x-ipynb+json": "notebook",
-    "application/pdf": "pdf",
-    "application/x-pdf": "pdf",
-    _OPEN_XML + "wordprocessingml.document": "word",
-    _OPEN_XML + "presentationml.presentation": "slides",
-    _OPEN_XML + "spreadsheetml.sheet": "sheet",
-    "application/vnd.ms-excel": "sheet",
-    "application/vnd.ms-excel.sheet.binary.macroenabled.12": "sheet",
-    "application/vnd.ms-excel.sheet.macroenabled.12": "sheet",
-    "application/vnd.ms-word.document.macroenabled.12": "word",
-    "application/vnd.ms-powerpoint.presentation.macroenabled.12": "slides",
-    _OPEN_DOCUMENT + "text": "opendocument",
-    _OPEN_DOCUMENT + "presentation": "opendocument",
-    _OPEN_DOCUMENT + "spreadsheet": "sheet",
-    "application/epub+zip": "epub",
-}
-"""The supported media types; suffixes identify other XML and JSON types."""
+_KINDS: Final[Mapping[KindName, tuple[str, str, str]]] = {
+    "html": ("an HTML page", "text/html application/xhtml+xml application/xhtml", ""),
+    "markdown": ("a Markdown document", "text/markdown text/x-markdown application/markdown", "md markdown"),
+    "text": ("a text", "application/x-ndjson application/jsonl", ""),
+    "json": ("a JSON document", "application/json text/json application/x-json", ""),
+    "source": ("a file of source code", "", ""),
+    "delimited": ("a table of text", "text/csv application/csv text/tab-separated-values", "csv tsv"),
+    "notebook": ("a Jupyter notebook", "application/x-ipynb+json", "ipynb"),
+    "xml": ("an XML document", "", ""),
+    "pdf": ("a PDF document", "application/pdf application/x-pdf", ""),
+    "word": (
+        "a Word document",
+        f"{_OPEN_XML}wordprocessingml.document application/vnd.ms-word.document.macroenabled.12",
+        "docx docm",
+    ),
+    "slides": (
+        "a PowerPoint presentation",
+        f"{_OPEN_XML}presentationml.presentation application/vnd.ms-powerpoint.presentation.macroenabled.12",
+        "pptx pptm",
+    ),
+    "sheet": (
+        "a spreadsheet",
+        f"{_OPEN_XML}spreadsheetml.sheet {_OPEN_DOCUMENT}spreadsheet {_EXCEL} {_EXCEL}.sheet.binary.macroenabled.12"
+        f" {_EXCEL}.sheet.macroenabled.12",
+        "xlsx xlsm xlsb xls ods",
+    ),
+    "opendocument": (
+        "an OpenDocument text or presentation", f"{_OPEN_DOCUMENT}text {_OPEN_DOCUMENT}presentation", "odt odp"
+    ),
+    "epub": ("an EPUB book", "application/epub+zip", "epub"),
+    "mail": ("an email message", "message/rfc822 multipart/related application/x-mimearchive", "eml mht mhtml"),
+    "rtf": ("an RTF document", "", ""),
+    "subtitles": ("a file of subtitles", "text/vtt application/x-subrip", "srt vtt"),
+    "archive": ("an archive", "", ""),
+    "binary": ("a binary file", "", ""),
+}  # fmt: skip
+"""For each kind, what it is called in a sentence, its media types, and the extensions that servers often do not declare
+a type for. Suffixes identify other XML and JSON types."""
 
-_ENDS: Final[Mapping[str, KindName]] = {
-    "md": "markdown",
-    "markdown": "markdown",
-    "csv": "delimited",
-    "tsv": "delimited",
-    "ipynb": "notebook",
-    "docx": "word",
-    "docm": "word",
-    "pptx": "slides",
-    "pptm": "slides",
-    "xlsx": "sheet",
-    "xlsm": "sheet",
-    "xlsb": "sheet",
-    "xls": "sheet",
-    "ods": "sheet",
-    "odt": "opendocument",
-    "odp": "opendocument",
-    "epub": "epub",
-    "srt": "subtitles",
-    "vtt": "subtitles",
-}
+DESCRIPTIONS: Final[Mapping[KindName, str]] = {kind: description for kind, (description, _, _) in _KINDS.items()}
+"""What each kind is called in a sentence, with its article."""
+TYPES: Final[Mapping[str, KindName]] = {name: kind for kind, (_, types, _) in _KINDS.items() for name in types.split()}
+"""The kinds of media types."""
+_ENDS: Final[Mapping[str, KindName]] = {end: kind for kind, (_, _, ends) in _KINDS.items() for end in ends.split()}
 _CODE_ENDS: Final[Mapping[str, str]] = {
     "py": "python", "pyi": "python", "js": "javascript", "mjs": "javascript", "cjs": "javascript", "jsx": "jsx",
     "ts": "typescript", "tsx": "tsx", "css": "css", "scss": "scss", "yaml": "yaml", "yml": "yaml", "toml": "toml",

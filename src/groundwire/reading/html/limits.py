@@ -1,21 +1,16 @@
 """Limits on the size of a page, applied before and after parsing.
 
-A page over a limit is read up to it, with a warning; nothing is rejected or dropped silently. Pages that would cost a
-tree parser seconds or overflow its stack (a hundred thousand siblings, ten thousand nested elements) are tokenized,
-which is linear in time, without a tree or nesting.
+A page over a limit is read up to it, with a warning; nothing is rejected or dropped silently.
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
-from itertools import islice
+from itertools import count
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from turbohtml import Document, Element, Token
+    from turbohtml import Document
 
 __all__ = [
     "HEAVY_BYTES",
@@ -36,17 +31,6 @@ _LONG_TAG: Final = 2_000  # characters of a value of an attribute
 _LONG_VALUE = re.compile(r"""=\s*+(?:"[^"]{2000,}+"|'[^']{2000,}+'|[^\s>"'=]{2000,}+)""")
 
 
-def _tokens_with_starts(markup: str) -> Iterator[tuple[Token, int]]:
-    """Yield the tokens of markup whose lines end in a line feed, and where they begin."""
-    from turbohtml import tokenize
-
-    line, begin = 1, 0
-    for token in tokenize(markup, resolve_references=False, capture_attributes=False):
-        while line < token.line:
-            line, begin = line + 1, markup.index("\n", begin) + 1
-        yield token, begin + token.col
-
-
 def shorten(markup: str, length: int) -> tuple[str, bool]:
     """Shorten markup to at most `length` characters; return whether text may be missing.
 
@@ -57,13 +41,9 @@ def shorten(markup: str, length: int) -> tuple[str, bool]:
         markup = _without_programs(markup)
     if len(markup) <= length:
         return markup, False
-    cut = 0
-    for token, start in _tokens_with_starts(markup):
-        if start >= length:
-            cut = length if start == length else cut
-            break
-        cut = length if token.type == _TEXT else start
-    return markup[:cut], True
+    beginning = markup[:length]
+    start = beginning.rfind("<")
+    return beginning if start < beginning.rfind(">") else beginning[:start], True
 
 
 def _without_programs(markup: str) -> str:
@@ -101,18 +81,7 @@ HEAVY_BYTES: Final = 250_000
 """Size of a body in bytes from which a page is converted in a separate process; 121 of 1,497 real pages have more."""
 _HEAVY_TAGS: Final = 5_000
 
-_FORMATTING: Final = frozenset(
-    {"a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"}
-)
-"""The elements that a parser reopens in every later block until they are closed (HTML Standard, 13.2.4.3)."""
-_BORDERS: Final = frozenset({"applet", "caption", "marquee", "object", "table", "td", "template", "th"})
-"""The elements that limit which formatting elements are reopened (the markers of HTML Standard, 13.2.4.3), and tables,
-with which their cells end."""
-_CELLS: Final = frozenset({"caption", "td", "th"})
-"""Those of them whose tags are ignored outside of tables."""
-_DRAWINGS: Final = frozenset({"math", "svg"})
-"""The elements in which nothing limits it; they end where a paragraph or a formatting element begins in them."""
-# `a` is missing in both: a second one closes the first, so that at most one is reopened.
+# `a` is missing: a second one closes the first, so that at most one is reopened.
 _NAMES: Final = (
     "[bisuBISU]|[bB][iI][gG]|[cC][oO][dD][eE]|[eE][mM]|[fF][oO][nN][tT]|[nN][oO][bB][rR]|[sS][mM][aA][lL]{2}"
     "|[sS][tT][rR](?:[iI][kK][eE]|[oO][nN][gG])|[tT]{2}"
@@ -128,14 +97,6 @@ _CLOSED_LATER = re.compile(
 )
 """A formatting element that certainly ends where it seems to: its quotes are unambiguous, and its content neither
 hides the end tag nor limits its scope."""
-
-
-@dataclass(slots=True)
-class _Open:
-    """The open formatting elements inside one scope."""
-
-    border: str
-    names: Counter[str] = field(default_factory=Counter)
 
 
 def is_heavy(body: bytes) -> bool:
@@ -156,33 +117,36 @@ def fit(markup: str) -> tuple[str, bool]:
     tags = markup.count("<")
     has_many_tags = tags > MAX_TAGS
     if has_many_tags:
-        markup, tags = _first_tags(markup, MAX_TAGS), MAX_TAGS
+        markup, tags = "<".join(markup.split("<", MAX_TAGS + 1)[:-1]), MAX_TAGS
     markup, is_shortened = shorten(markup, MAX_MARKUP)
     root_names = _ROOT_OR_FORMATTING.findall(markup) if tags > _MAX_ROOTS else []
     roots = len(root_names) - root_names.count("")
-    if roots > _MAX_ROOTS:
-        markup = _with_few_roots(markup)
-    if _may_explode(markup, tags, len(root_names) - roots) and (end := _explosion(markup)) is not None:
-        return markup[:end], True
+    if roots > _MAX_ROOTS or (len(root_names) - roots) * tags > MAX_NODES:
+        markup = _without_surplus(markup, MAX_NODES // tags)
     return markup, has_many_tags or is_shortened
 
 
-def _with_few_roots(markup: str) -> str:
-    """Return markup without attributes of `html` and `body` in the tags after the first ones.
+def _without_surplus(markup: str, most_open: int) -> str:
+    """Return markup in which later tags of `html` and `body`, and of formatting that may stay open, are without effect.
 
-    The parser adds the attributes of each to the element, and copies all of it for that. The tags stay, or what is on
-    both sides of one might be a tag.
+    The parser adds the attributes of each root to the element, and copies all of it for that; every block opens all
+    formatting again that is not closed, so a page of n blocks with a new one each makes a tree of n * n / 2 elements.
+
+    Args:
+        markup: The HTML.
+        most_open: How many formatting elements may stay open.
     """
-    parts, done, roots, surplus = [], 0, 0, False
-    for token, start in _tokens_with_starts(markup):
-        if surplus:
-            done, surplus = start, False
-        if token.type == _START and token.tag in {"html", "body"}:
-            roots += 1
-            if roots > _MAX_ROOTS:
-                parts.append(f"{markup[done:start]}<{token.tag}>")
-                done, surplus = len(markup), True
-    return "".join([*parts, markup[done:]])
+    roots, is_open = count(), count()
+
+    def rename(match: re.Match[str]) -> str:
+        is_surplus = (
+            next(roots) >= _MAX_ROOTS
+            if match[1]
+            else _CLOSED_LATER.match(markup, match.start()) is None and next(is_open) >= most_open
+        )
+        return f"<wbr{match[0][-1]}" if is_surplus else match[0]
+
+    return _ROOT_OR_FORMATTING.sub(rename, markup)
 
 
 def trim(document: Document) -> bool:
@@ -197,85 +161,15 @@ def trim(document: Document) -> bool:
     Returns:
         Whether anything was changed.
     """
-    deep = _too_deep(list(document.iter_elements())) if _is_deep(document.iter_elements()) else []
+    levels: dict[object, int] = {}
+    deep = []
+    for element in document.iter_elements():
+        level = levels[element] = levels.get(element.parent, 0) + 1
+        if level > MAX_DEPTH:
+            deep.append(element)
     for element in deep:  # from the top down, so that every node moves once per child list
         element.unwrap()
     surplus = document.find_all("a")[MAX_LINKS:]
     for link in surplus:
         link.attrs.pop("href", None)
     return bool(deep or surplus)
-
-
-def _is_deep(elements: Iterator[Element]) -> bool:
-    """Return whether an element of a document may be nested too deeply; only a few are examined.
-
-    In document order, each is at most one level below the previous one.
-    """
-    skipped = 0
-    while (element := next(islice(elements, skipped, None), None)) is not None:
-        level = len(list(element.ancestors)) + 1
-        if level > MAX_DEPTH:
-            return True
-        skipped = MAX_DEPTH - level
-    return False
-
-
-def _too_deep(elements: Sequence[Element]) -> list[Element]:
-    levels: dict[object, int] = {}
-    deep = []
-    for element in elements:
-        level = levels[element] = levels.get(element.parent, 0) + 1
-        if level > MAX_DEPTH:
-            deep.append(element)
-    return deep
-
-
-def _first_tags(markup: str, count: int) -> str:
-    """Return the beginning of `markup`, up to the tag after the first `count`."""
-    parts = markup.split("<", count + 1)
-    return markup[: len(markup) - len(parts[-1]) - 1]
-
-
-def _may_explode(markup: str, tags: int, opened: int) -> bool:
-    """Return whether formatting elements might be reopened so often that a simulation is worthwhile."""
-    if opened * tags <= MAX_NODES:
-        return False
-    min_ends = opened - MAX_NODES // tags  # this many must end where they seem to; no more are looked for
-    return sum(1 for _ in islice(_CLOSED_LATER.finditer(markup), min_ends)) < min_ends
-
-
-def _explosion(markup: str) -> int | None:
-    """Return where unclosed formatting elements would multiply to too many nodes, or None.
-
-    Every block reopens all of them, so a page of n blocks with a new one each makes a tree of n * n / 2 elements.
-    """
-    nodes = tables = 0
-    scopes, drawings = [_Open("")], Counter[str]()
-    for token, start in _tokens_with_starts(markup):
-        name = token.tag
-        if name is None:
-            continue
-        opened, is_start = scopes[-1].names, token.type == _START
-        if name in _FORMATTING:
-            if is_start:
-                opened[name] = 1 if name == "a" else opened[name] + 1
-            elif opened[name]:
-                opened[name] -= 1
-        elif name in _DRAWINGS and not token.self_closing and (is_start or drawings[name]):
-            drawings[name] += 1 if is_start else -1
-        elif name in _BORDERS and (tables or name not in _CELLS) and not drawings.total():
-            while scopes[-1].border in _CELLS and (name in _CELLS if is_start else name == "table"):
-                scopes.pop()
-            if scopes[-1].border == name == "table":  # what was opened outside of its cells stays open
-                scopes[-2].names.update(scopes.pop().names)
-                tables -= 1
-            elif scopes[-1].border == name and not is_start:
-                scopes.pop()
-            if is_start:
-                scopes.append(_Open(name))
-                tables += name == "table"
-        if is_start:
-            nodes += 1 + sum(scope.names.total() for scope in scopes[-3:])
-            if nodes > MAX_NODES:
-                return start
-    return None

@@ -24,7 +24,6 @@ __all__ = [
     "is_written_out",
     "script_formula",
     "write_out_drawings",
-    "write_out_images",
 ]
 
 _STRUCTURE: Final = re.compile(
@@ -155,33 +154,23 @@ def is_written_out(element: Element) -> bool:
 
 
 def image_formula(image: Element) -> str:
-    """Return the TeX of a formula image, or "" for any other image."""
-    return _image_formula(image, drawn=_is_drawn(image))
-
-
-def _image_formula(image: Element, *, drawn: bool) -> str:
+    """Return the TeX of a formula image, `UNREAD` if it is only drawn, or "" for any other image."""
     alt = (image.attr("alt") or "").strip()
     source, classes = (image.attr("src") or "")[:_MAX_FORMULA], image.attr("class") or ""
-    if drawn and (not alt or _TEX_SIGN.search(alt) is None) and (tex := _in_url(source)):
-        return tex
-    if not alt or len(alt) > _MAX_FORMULA:
-        return ""
-    sure = (
-        drawn
-        or (alt[0] in "$\\" and _DELIMITED_TEX.fullmatch(alt) is not None)
-        or ("\\" in alt and _COMMON.search(alt) is not None)
+    is_drawn = (
+        any(map(source.__contains__, _SERVICE_WORDS))
+        and not source.startswith("data:")
+        and _SERVICE_URL.search(source) is not None
     )
-    if not sure and (not classes or _IMAGE.search(classes) is None or (" " in alt and not _TEX_SIGN.search(alt))):
-        return ""
-    return _tidy(_unless_prose(alt))
-
-
-def _is_drawn(image: Element) -> bool:
-    """Return whether an image is from a service that draws formulas."""
-    source = (image.attr("src") or "")[:_MAX_FORMULA]
-    if source.startswith("data:") or not any(map(source.__contains__, _SERVICE_WORDS)):
-        return False
-    return _SERVICE_URL.search(source) is not None
+    if is_drawn and (not alt or _TEX_SIGN.search(alt) is None) and (tex := _in_url(source)):
+        return tex
+    is_certain = len(alt) <= _MAX_FORMULA and (
+        is_drawn
+        or (alt[:1] in {"$", "\\"} and _DELIMITED_TEX.fullmatch(alt) is not None)
+        or ("\\" in alt and _COMMON.search(alt) is not None)
+        or (classes and _IMAGE.search(classes) is not None and (" " not in alt or _TEX_SIGN.search(alt) is not None))
+    )
+    return (_tidy(_unless_prose(alt)) if is_certain else "") or (UNREAD if is_drawn else "")
 
 
 def _in_url(source: str) -> str:
@@ -203,9 +192,10 @@ _MAX_DISPLAYED: Final = 300  # characters of what is drawn that are compared wit
 
 
 def write_out_drawings(document: Document) -> None:
-    """Replace what MathJax and KaTeX draw by its source, as MathML or as a MathJax 2 script.
+    """Replace formula images, and what MathJax and KaTeX draw, by the source, as MathML or as a MathJax 2 script.
 
-    What has no readable source is replaced by `UNREAD`: its letters stand in the order of their drawing.
+    So a formula counts as text. What has no readable source is replaced by `UNREAD`: its letters stand in the order of
+    their drawing.
     """
     done: set[Element] = set()
     for element in document.select(_DRAWINGS):
@@ -222,6 +212,9 @@ def write_out_drawings(document: Document) -> None:
         else:
             continue
         done.add(element)
+    for image in document.find_all("img"):
+        if tex := image_formula(image):
+            image.replace_with(Text(UNREAD) if tex == UNREAD else _script(tex, block=_is_block(image)))
 
 
 def _mathml(element: Element) -> Element | None:
@@ -243,16 +236,6 @@ def _source(element: Element) -> str:
             if tex and (_TEX_SIGN.search(tex) or tex == visible_text.strip() or (len(tex) == 1 and tex.isalpha())):
                 return _tidy(_unless_prose(tex, visible_text))
     return ""
-
-
-def write_out_images(document: Document) -> None:
-    """Replace formula images by MathJax 2 scripts, so that a formula counts as text; unreadable ones by `UNREAD`."""
-    for image in document.find_all("img"):
-        drawn = _is_drawn(image)
-        if tex := _image_formula(image, drawn=drawn):
-            image.replace_with(_script(tex, block=_is_block(image)))
-        elif drawn:
-            image.replace_with(Text(UNREAD))
 
 
 def _script(tex: str, *, block: bool) -> Element:

@@ -13,8 +13,6 @@ from typing import Final
 
 from turbohtml import Document, Element, Node, Text
 
-from groundwire.reading.html.math import write_out_images
-
 __all__ = ["HEADINGS", "INLINE", "Layout", "is_tiny", "lay_out"]
 
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
@@ -113,7 +111,6 @@ def lay_out(document: Document, url: str = "", *, menus: bool = False) -> Layout
     for element in [*document.find_all("dialog"), *document.find_all("object")]:
         if element.attr("open") is None:
             element.extract()
-    write_out_images(document)
     layout = Layout(hrefs=[""], url=url)
     root = document.find("body") or document.root
     if root is None:

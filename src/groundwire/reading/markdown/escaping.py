@@ -11,37 +11,28 @@ import re
 from collections.abc import Mapping
 from itertools import count, islice
 from typing import Final
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import urljoin
 
 from turbohtml import Element, Text
 
 __all__ = [
-    "Links", "code_blocks", "code_language", "code_text", "escape_line", "escape_text", "fence", "inline_code",
-    "is_code_panel", "is_code_table",
+    "code_blocks", "code_language", "code_text", "escape_line", "escape_text", "fence", "inline_code",
+    "is_code_panel", "is_code_table", "web_url",
 ]  # fmt: skip
 
 _SPECIAL: Final = re.compile(r"[\\`*_<&~\[\]|\xad]")
+_MARK: Final = r"""\\(?=[!-/:-@\[-`{-~]|\s*$)|`|(?<!\w)_++|(?<!_)_++(?!\w)|<(?=[A-Za-z/!?]|$)|&(?=\#?[A-Za-z0-9]{1,31};)
+|~(?=~)|(?<=~)~"""
 _ESCAPED: Final = re.compile(
-    r"""
-      (?P<math>\\\((?P<inline>(?:[^\n$\\]|\\(?![(\[])){1,2000}?)\\\)|\\\[(?P<block>(?:[^$\\]|\\(?![(\[])){1,2000}?)\\\])
-    | (?P<tex>\$\$?(?=[^$\n]{0,500}?[\\^_{])[^$\n]{1,500}?(?<=\S)\$\$?(?!\w))
-    | (?P<mark>
-        \\(?=[!-/:-@\[-`{-~]|\s*$)
-      | `
-      | (?<!\s)\*|\*(?!\s)
-      | (?<!\w)_++|(?<!_)_++(?!\w)
-      | <(?=[A-Za-z/!?]|$)
-      | &(?=\#?[A-Za-z0-9]{1,31};)
-      | ~(?=~)|(?<=~)~
-      | \](?=[(\[])
-      )
+    rf"""
+      (?P<math>\\\((?P<inline>(?:[^\n$\\]|\\(?![(\[])){{1,2000}}?)\\\)|\\\[(?P<block>(?:[^$\\]|\\(?![(\[])){{1,2000}}?)\\\])
+    | (?P<tex>\$\$?(?=[^$\n]{{0,500}}?[\\^_{{])[^$\n]{{1,500}}?(?<=\S)\$\$?(?!\w))
+    | (?P<mark>{_MARK}|(?<!\s)\*|\*(?!\s)|\](?=[(\[]))
     | (?P<shy>\xad)
     """,
     re.VERBOSE,
 )
-_PLAIN_MARK: Final = re.compile(
-    r"\\(?=[!-/:-@\[-`{-~]|\s*$)|[`*\[\]]|~(?=~)|(?<=~)~|(?<!\w)_++|(?<!_)_++(?!\w)|<(?=[A-Za-z/!?]|$)|&(?=#?[A-Za-z0-9]{1,31};)"
-)
+_PLAIN_MARK: Final = re.compile(rf"{_MARK}|[*\[\]]", re.VERBOSE)
 _START: Final = re.compile(
     r"(?:#{1,6}(?=\s|$)|>|[-+*](?=\s|$)|~{3}|\||=+\s*$|(?:-\s*){2,}$|(?:\*\s*){3,}$|(?:_\s*){3,}$|[|:\s]*-[|:\s-]*$"
     r"|\[(?:[^\]\\\n]|\\.){1,1000}\]:)"
@@ -116,66 +107,33 @@ _HIDDEN_MAIL: Final = "/cdn-cgi/l/email-protection"
 """The path for a mail address that Cloudflare hides; like the address of any mail, it is no page."""
 _REMOVED_FROM_URLS: Final = re.compile(r"[\t\n\r]")  # as in https://url.spec.whatwg.org/#concept-basic-url-parser
 _UNFIT_IN_URLS: Final = re.compile(r"[\x00-\x20\x7f-\xa0<>\\|`]|&(?=#?\w{1,31};)")
-_MAY_BE_UNFIT: Final = re.compile(r"[\x00-\x20\x7f-\xa0<>\\|`&]")
-"""The first characters of each match of `_UNFIT_IN_URLS`."""
-_SCHEME: Final = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]*:")
+_WEB: Final = re.compile(r"https?://", re.IGNORECASE)
 _PARENTHESES: Final = re.compile(r"\([^()]*\)")
 _MAX_PARENTHESES: Final = 3  # in each other
-_DOTS: Final = re.compile(r"/\.|\\")
 
 
-class Links:
-    """Resolves the links of one page.
+def web_url(reference: str, base_url: str = "") -> str:
+    """Return the http or https URL of a link, or "" for any other target.
 
     Args:
-        base_url: The base of relative links. A very long one is used without its query, or not at all.
+        reference: The address, as written.
+        base_url: The base of relative ones. A very long one is used without its query, or not at all.
     """
-
-    def __init__(self, base_url: str) -> None:
-        if len(base_url) > _MAX_BASE:
-            base_url = base_url.partition("#")[0].partition("?")[0]
-            base_url = base_url if len(base_url) <= _MAX_BASE else ""
-        self._base = base_url
-        self._addresses: dict[str, str] = {}
-        try:
-            parts = urlsplit(base_url)
-            self._origin = f"{parts.scheme}://{parts.netloc}" if parts.netloc else ""
-        except ValueError:
-            self._origin = ""
-
-    def resolve(self, reference: str) -> str:
-        """Return the http or https URL of a link, or "" for any other target."""
-        if reference not in self._addresses:
-            self._addresses[reference] = self._resolve(reference)
-        return self._addresses[reference]
-
-    def _resolve(self, reference: str) -> str:
-        reference = reference.strip("\x00\x0b\x0c \t\n\r")
-        if not reference.isprintable():
-            reference = _REMOVED_FROM_URLS.sub("", reference)
-        if not reference or len(reference) > _MAX_ADDRESS or _HIDDEN_MAIL in reference:
-            return ""
-        if reference[:8].lower().startswith(("http://", "https://")):
-            address = reference
-        elif _SCHEME.match(reference) and not reference[:6].lower().startswith(("http:", "https:")):
-            return ""
-        elif self._origin and reference[0] == "/" and reference[1:2] != "/" and not _DOTS.search(reference):
-            address = self._origin + reference
-        else:
-            try:
-                address = urljoin(self._base, reference)
-            except ValueError:
-                return ""
-        if not address[:8].lower().startswith(("http://", "https://")) or address[-3:] == "://":
-            return ""
-        if "[" in address:  # an IPv6 address, or an invalid one
-            try:
-                urlsplit(address)
-            except ValueError:
-                return ""
-        if _MAY_BE_UNFIT.search(address):
-            address = _UNFIT_IN_URLS.sub(_percent, address)
-        return address if _balanced(address) else address.replace("(", "%28").replace(")", "%29")
+    if len(base_url) > _MAX_BASE:
+        base_url = base_url.partition("#")[0].partition("?")[0]
+        base_url = base_url if len(base_url) <= _MAX_BASE else ""
+    reference = _REMOVED_FROM_URLS.sub("", reference.strip("\x00\x0b\x0c \t\n\r"))
+    if not reference or len(reference) > _MAX_ADDRESS or _HIDDEN_MAIL in reference:
+        return ""
+    try:
+        joined = urljoin(base_url, reference)  # raises for an invalid IPv6 address, too
+    except ValueError:
+        return ""
+    address = reference if _WEB.match(reference) else joined
+    if not _WEB.match(address) or address[-3:] == "://":
+        return ""
+    address = _UNFIT_IN_URLS.sub(_percent, address)
+    return address if _balanced(address) else address.replace("(", "%28").replace(")", "%29")
 
 
 def _percent(match: re.Match[str]) -> str:

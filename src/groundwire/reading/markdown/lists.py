@@ -404,9 +404,8 @@ class Notes:
 
 @dataclass(slots=True)
 class _List:
-    number: int | None
-    """Of the next item; None for bullets."""
-    step: int
+    numbers: dict[Element, int] | None
+    """Of the items; None for bullets."""
     width: int
     """Of the marker of the last item."""
 
@@ -445,15 +444,12 @@ class Lists:
         """Start a list."""
         writer, around = self._writer, element.parent
         writer.flush()
-        start, step, indented = None, 1, False
-        if element.tag == "ol":
-            step = -1 if element.attr("reversed") is not None else 1
-            start = _number(element.attr("start"), 1 if step > 0 else sum(1 for _ in element.select(":scope > li")))
+        numbers, indented = dict(numbered(element)) if element.tag == "ol" else None, False
         if self._lists and isinstance(around, Element) and around.tag in {"ul", "ol", "menu"}:
             indent = " " * self._lists[-1].width
             indented = writer.open_container(indent, indent, tight=True)
-        self._lists.append(_List(start, step, 2 if start is None else 3))
-        if len(self._lists) > 1 and start in {None, 1}:
+        self._lists.append(_List(numbers, 2 if numbers is None else 3))
+        if len(self._lists) > 1 and (not numbers or next(iter(numbers.values())) == 1):
             writer.next_tight()
 
         def close() -> None:
@@ -469,11 +465,10 @@ class Lists:
         """Start an item."""
         writer, marker = self._writer, "- "
         writer.flush()
-        if self._lists and (around := self._lists[-1]).number is not None:
-            number = _number(element.attr("value"), around.number)
-            marker = f"{number}. "
-            around.width = len(marker)
-            around.number = max(0, min(number + around.step, _MAX_NUMBER))
+        if self._lists and (numbers := self._lists[-1].numbers) is not None:
+            number = numbers.setdefault(element, next(reversed(numbers.values()), 0) + 1)  # if it is not right below it
+            marker = f"{max(0, min(number, _MAX_NUMBER))}. "
+            self._lists[-1].width = len(marker)
         if writer.in_cell:
             writer.bullet = "\u2022 " if marker == "- " else ""
             return writer.flush

@@ -9,15 +9,15 @@ from urllib.parse import unquote
 
 from turbohtml import Element, Node, Text
 
-from groundwire.reading.html.math import formula, image_formula, is_written_out, script_formula
+from groundwire.reading.html.math import formula, is_written_out, script_formula
 from groundwire.reading.html.semantics import boxes_of, is_labeled, is_source
 from groundwire.reading.markdown.escaping import (
-    Links,
     code_language,
     code_text,
     fence,
     inline_code,
     is_code_panel,
+    web_url,
 )
 from groundwire.reading.markdown.lists import (
     HOLDERS,
@@ -90,7 +90,7 @@ class _Renderer:
 
     def __init__(self, root: Element, base_url: str) -> None:
         self._root = root
-        self._links = Links(base_url)
+        self._base_url = base_url
         self._writer = MarkdownWriter()
         self._notes = Notes(root, self._writer)
         self._lists = Lists(self._writer)
@@ -107,14 +107,14 @@ class _Renderer:
         self._handlers |= dict.fromkeys(("em", "i"), self._mark("em"))
         self._handlers |= dict.fromkeys(("del", "s", "strike"), self._mark("del"))
         self._handlers |= {
-            "a": self._link, "blockquote": self._quote, "br": self._br, "button": self._button, "cite": self._cite,
+            "a": self._link, "blockquote": self._quote, "br": self._br, "button": self._apart, "cite": self._cite,
             "dd": lists.definition, "div": self._div, "dl": lists.definitions,
-            "dt": lists.term, "hr": self._rule, "img": self._image, "input": self._input, "label": self._label,
+            "dt": lists.term, "hr": self._rule, "img": self._image, "input": self._input, "label": self._apart,
             "li": lists.item, "listing": self._pre, "math": self._math, "menu": lists.list_,
             "mjx-container": self._math, "ol": lists.list_, "p": self._paragraph, "plaintext": self._pre,
             "pre": self._pre, "q": self._between('"', '"'), "rt": self._between("(", ")"), "script": self._script,
             "span": self._span, "sub": self._sub, "summary": self._summary, "sup": self._sup,
-            "table": tables.table, "td": tables.cell, "th": tables.cell, "time": self._time, "tr": tables.row,
+            "table": tables.table, "td": tables.cell, "th": tables.cell, "time": self._apart, "tr": tables.row,
             "ul": lists.list_, "xmp": self._pre,
         }  # fmt: skip
 
@@ -153,12 +153,14 @@ class _Renderer:
         """Break the reference cycle with the handlers: otherwise the tree would stay until a garbage collection."""
         self._handlers.clear()
 
-    def _time(self, element: Element) -> Close | None:
-        """Open a time; it is never a part of a word in the element before or after it."""
-        self._writer.apart = self._writer.apart or type(element.previous_sibling) is Element
-        return self._after_time if type(element.next_sibling) is Element else None
+    def _apart(self, element: Element) -> Close | bool:
+        """Open a time, a button, or a label; it is never a part of a word in the element before or after it."""
+        if element.tag == "button" and element.text.strip().lower() in _COPY_LABELS:
+            return False
+        self._set_apart()
+        return self._set_apart
 
-    def _after_time(self) -> None:
+    def _set_apart(self) -> None:
         self._writer.apart = True
 
     def _block(self, _element: Element) -> Close:
@@ -236,17 +238,6 @@ class _Renderer:
     def _cite(self, element: Element) -> Close | bool | None:
         return self._block(element) if is_source(element) else None
 
-    def _button(self, element: Element) -> Close | bool:
-        if element.text.strip().lower() in _COPY_LABELS:
-            return False
-        self._writer.text(" ")
-        return lambda: self._writer.text(" ")
-
-    def _label(self, element: Element) -> None:
-        """Open a label; a row of labels, such as tabs above code, is not a single word."""
-        if getattr(element.previous_sibling, "tag", "") in {"label", "button"}:
-            self._writer.text(" ")
-
     def _summary(self, element: Element) -> Close:
         writer = self._writer
         writer.flush()
@@ -277,7 +268,7 @@ class _Renderer:
         if text.isdigit() and len(text) < 4 and element.find("sup") is not None:
             writer.raw(f"[{text}]")  # a reference to a note that is elsewhere
             return False
-        address = "" if is_local or not reference else self._links.resolve(reference)
+        address = "" if is_local or not reference else web_url(reference, self._base_url)
         return writer.close_mark if address and writer.open_mark("link", address) else None
 
     def _code(self, element: Element) -> Close | bool | None:
@@ -291,8 +282,7 @@ class _Renderer:
         )
         if laid_out and not self._writer.in_cell and not self._writer.in_heading:
             return self._pre(element)
-        image = element.find("img")
-        return None if image and image_formula(image) else self._ticks(element)
+        return self._ticks(element)
 
     def _end_code(self) -> None:
         self._in_code = False
@@ -330,13 +320,10 @@ class _Renderer:
         return False
 
     def _image(self, element: Element) -> bool:
-        if tex := image_formula(element):
-            self._formula(tex, block=False)
-        else:
-            alt = (element.attr("alt") or "").strip()
-            named = _SHORTCODE.fullmatch(alt) is not None and "emoji" in (element.attr("class") or "")
-            if named or (len(alt) <= 16 and not alt.isascii() and not any(char.isalpha() for char in alt)):
-                self._writer.text(alt)  # an emoji as an image
+        alt = (element.attr("alt") or "").strip()
+        named = _SHORTCODE.fullmatch(alt) is not None and "emoji" in (element.attr("class") or "")
+        if named or (len(alt) <= 16 and not alt.isascii() and not any(char.isalpha() for char in alt)):
+            self._writer.text(alt)  # an emoji as an image
         return False
 
     def _formula(self, tex: str, *, block: bool) -> None:

@@ -99,7 +99,7 @@ class MarkdownWriter:
             self.apart = False
             last = line[-1][-1:] if line else ""
             if ((last.isalnum() or last == "~") and (data[0].isalnum() or data[0] in _OPENING)) or (
-                last in _CLOSING and data[0].isalpha()
+                last in _CLOSING and (data[0].isalpha() or (last == "*" and data[0].isdigit()))
             ):
                 self.raw(" ")
         if line:

@@ -15,20 +15,17 @@ from typing import Final
 from turbohtml import Document, Element, Node
 
 from groundwire.reading.metadata.dates import (
-    CHANGE,
-    FIRST_LABEL,
-    LABEL,
+    OTHER_LABELS,
     WRITTEN,
     date_in_address,
     day_order,
     iso_date,
-    labelled_day,
-    other_label,
+    label_before,
     same_day,
     written_day,
 )
 from groundwire.reading.metadata.page_metadata import UNDATED, Metadata, is_front_page
-from groundwire.reading.text.sanitize import bared, lower_ascii, occurrences
+from groundwire.reading.text.sanitize import bared
 
 __all__ = ["Byline", "author_of", "publication_day", "read_byline"]
 
@@ -96,6 +93,7 @@ _USER: Final = re.compile(r"[\w.\-]{3,25}")
 _USERS: Final = re.compile(r"/(?:users?|members?|profile|u)[/.]|member(?:list)?\.php|\busername\b", re.IGNORECASE)
 _MAX_TEXT: Final = 200_000  # characters of a page
 _MAX_MARKS: Final = 400
+_MAX_WRITTEN: Final = 400  # days in the text
 _MAX_MARK: Final = 250  # characters of an element marked as a date
 _MAX_BEFORE: Final = 250  # characters before the heading
 _MAX_AFTER: Final = 1_000  # characters after the heading
@@ -108,8 +106,10 @@ _DATELINE: Final = re.compile(r"\s{0,3}(?:--|[-\u2013\u2014:])")
 """What separates the day of a report from its first sentence."""
 _NEAR_RANK: Final = 3
 """The last rank of what is near the heading."""
-_BELOW_RANK: Final = 4
-"""The rank of what is far below."""
+_FAR_LABEL_RANK: Final = 4
+"""The rank of a day with a label that is far from the heading."""
+_BELOW_RANK: Final = 5
+"""The rank of what is far below, marked or not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,6 @@ def read_byline(document: Document, text: str, metadata: Metadata, title: str, c
         classes: The class names of its elements in lower case.
     """
     text = text[:_MAX_TEXT]
-    low = lower_ascii(text)
     start, end, around = _heading(document, text, title)
     may_be_dated = metadata.kind not in UNDATED
     is_certain = metadata.published and metadata.disputed is None and not _is_rewritten(metadata)
@@ -151,20 +150,19 @@ def read_byline(document: Document, text: str, metadata: Metadata, title: str, c
     writers = _read_marks(document, classes, around, days)
     if wants_days:
         _read_written(days)
-    if wants_publication and (first := labelled_day(text, low, order, FIRST_LABEL)):
-        days.published.append((0, -1, first))
     rank, _, published = min(days.published) if days.published else (9, 0, None)
-    changed = min(days.changed)[2] if days.changed and min(days.changed)[0] <= _NEAR_RANK else None
-    if wants_publication and rank > _NEAR_RANK:  # dates far from the heading are often of other pages
-        published = None if changed else labelled_day(text, low, order, LABEL) or published
-    if wants_days and not (changed or published):
-        changed = labelled_day(text, low, order, CHANGE)
+    last = min(days.changed) if days.changed else (9, 0, None)
+    changed = last[2] if last[0] <= _NEAR_RANK else None
+    if wants_publication and rank > _NEAR_RANK and changed:  # dates far from the heading are often of other pages
+        published = None
+    if wants_days and not (published or changed):
+        changed = last[2]
     return Byline(
         published=published,
         is_marked=rank in {0, 2},
         changed=changed,
         is_alone=len({day for _, _, day in days.published}) < 2,
-        author=_nearest_writers(writers) or _names_after_by(text, start, end) or _names_after_written_by(text, low),
+        author=_nearest_writers(writers) or _names_after_by(text, start, end),
     )
 
 
@@ -195,7 +193,7 @@ class _Days:
             return (0 if marked else 1), place - self.end
         if self.start - _MAX_BEFORE <= place < self.start:
             return (2 if marked else _NEAR_RANK), self.start - place
-        return (_BELOW_RANK, place - self.end) if place >= self.end else (5, self.start - place)
+        return (_BELOW_RANK, place - self.end) if place >= self.end else (6, self.start - place)
 
     def add_marked(self, element: Element, names: str, place: int, size: int, day: str | None) -> None:
         """Add the day of an element that is marked as a date or an event."""
@@ -205,8 +203,8 @@ class _Days:
         elif day and "dateModified" in (element.attr("itemprop") or ""):
             self.changed.append((*position, day))
             self.others.append((place, place + size))
-        elif day and (other := other_label(self.text[max(0, place - 60) : place])):
-            if other["changed"]:
+        elif day and (label := label_before(self.text[max(0, place - 60) : place])) in OTHER_LABELS:
+            if label != "other":
                 self.changed.append((*position, day))
         elif day:
             self.published.append((*position, day))
@@ -270,24 +268,28 @@ def _differ(rows: Sequence[tuple[object, ...]]) -> bool:
 
 
 def _read_written(days: _Days) -> None:
-    """Add the days that are written near the heading."""
+    """Add the days that are written: with a label anywhere, or else near the heading."""
     text, end = days.text, days.end
-    for match in WRITTEN.finditer(text, max(0, days.start - _MAX_BEFORE), end + _MAX_AFTER):
+    for match in islice(WRITTEN.finditer(text), _MAX_WRITTEN):
         place = match.start()
-        before = text[max(0, place - 60) : place]
         if (day := written_day(match, days.order)) is None or any(a <= place < b for a, b in days.others):
             continue
-        if other := other_label(before):
-            if other["changed"]:
-                days.changed.append((*days.rank(place, marked=True), day))
-            continue
+        before = text[max(0, place - 60) : place]
+        label, position = label_before(before), days.rank(place, marked=True)
+        is_near = days.start - _MAX_BEFORE <= place <= end + _MAX_AFTER
         line = text[text.rfind("\n", 0, place) + 1 : (text.find("\n", match.end()) + 1 or len(text) + 1) - 1]
-        if any(label.end() == len(before) for label in LABEL.finditer(before)):
-            days.published.append((*days.rank(place, marked=True), day))
+        if label == "first":
+            days.published.append((0, -1, day))
+        elif label == "changed" or (label == "edited" and is_near):
+            days.changed.append((*position, day))
+        elif label == "published":
+            days.published.append((*(position if is_near else (_FAR_LABEL_RANK, place)), day))
+        elif label or not is_near:
+            continue
         elif len(line) <= _MAX_LINE and not _PROSE.search(line):
             days.published.append((*days.rank(place, marked=end <= place <= end + _MAX_BESIDE), day))
         elif before.endswith("(") or (before[-1:] in {"", "\n"} and _DATELINE.match(text, match.end())):
-            days.published.append((6, place, day))  # any other day in a sentence is of what it tells
+            days.published.append((7, place, day))  # any other day in a sentence is of what it tells
 
 
 def publication_day(metadata: Metadata, url: str, byline: Byline) -> str | None:
@@ -365,7 +367,7 @@ def _with_ancestors(element: Element | None) -> set[Node]:
 def _marked_day(element: Element, text: str, order: Callable[[], str]) -> str | None:
     for match in WRITTEN.finditer(text) if any(map(str.isdigit, text)) else ():
         before = text[max(0, match.start() - 60) : match.start()]
-        if (day := written_day(match, order)) and not other_label(before):
+        if (day := written_day(match, order)) and label_before(before) not in OTHER_LABELS:
             return day
     for name in _ATTRIBUTES:
         if (value := element.attr(name)) and (moment := iso_date(value)) and len(moment) >= 10:
@@ -435,25 +437,22 @@ def _nearest_writers(writers: list[tuple[int, int, int, str]]) -> str:
 
 
 _BYLINE: Final = re.compile(
-    rf"[\n\u2022\u00b7|][^\w\n]{{0,3}}(?:(?:(?:{_VERBS})\s)?(?:{_PREPOSITIONS}):?\s|(?:{_ROLES})\s?[:：]|oprac\.\s)",
+    rf"[\n\u2022\u00b7|][^\w\n]{{0,3}}(?:(?:(?:{_VERBS})\s){{0,2}}(?:{_PREPOSITIONS}):?\s|(?:{_ROLES})\s?[:：]|oprac\.\s)",
     re.IGNORECASE,
 )
 
 
 def _names_after_by(text: str, start: int, end: int) -> str | None:
-    """Return the names after "by" at the start of a line near the heading."""
-    text = "\n" + text  # the first line begins like all others
-    for match in _BYLINE.finditer(text, max(0, start - _MAX_BEFORE), end + _MAX_AFTER):
+    """Return the names after "by" at the start of a line near the heading.
+
+    Elsewhere they are those after "written by", if these are the same everywhere.
+    """
+    text, far_names = "\n" + text, set[str]()  # the first line begins like all others
+    for match in _BYLINE.finditer(text):
         line = text[match.end() : match.end() + 100].lstrip().partition("\n")[0]  # the most spaces to match below
-        if name := _names_in(["by " + re.split(r"\s{0,100}(?:[|\u2022\u00b7/(]|\s[-\u2013\u2014]\s|\bon\b)", line)[0]]):
-            return name
-    return None
-
-
-def _names_after_written_by(text: str, low: str) -> str | None:
-    """Return the names after "written by" at the start of a line, if they are the same everywhere."""
-    names = set()
-    for place in islice(occurrences(low, "written by"), _MAX_MARKS):
-        if low[place - 1 : place] in {"", "\n"} or low[max(0, place - 9) : place] == "\narticle ":
-            names.add(_names_in(["by " + text[place + 10 : place + 110].lstrip(": \n").partition("\n")[0]]))
-    return (names.pop() or None) if len(names) == 1 else None
+        names = _names_in(["by " + re.split(r"\s{0,100}(?:[|\u2022\u00b7/(]|\s[-\u2013\u2014]\s|\bon\b)", line)[0]])
+        if names and start - _MAX_BEFORE <= match.start() <= end + _MAX_AFTER:
+            return names
+        if "written by" in match[0].lower():
+            far_names.add(names)
+    return (far_names.pop() or None) if len(far_names) == 1 else None

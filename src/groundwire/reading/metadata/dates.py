@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from itertools import islice
 from typing import Final
 from urllib.parse import urlsplit
 
-from groundwire.reading.text.sanitize import lower, occurrences
+from groundwire.reading.text.sanitize import lower
 
 __all__ = [
-    "CHANGE",
-    "FIRST_LABEL",
-    "LABEL",
+    "OTHER_LABELS",
     "WRITTEN",
     "date_in_address",
     "day_order",
     "iso_date",
-    "labelled_day",
+    "label_before",
     "later_day",
-    "other_label",
     "same_day",
     "written_day",
 ]
@@ -182,11 +179,11 @@ WRITTEN: Final = re.compile(  # what no date begins with is skipped quickly, and
     r"|\b(?P<m5>[^\W\d_]{3,12}+)\.?\s(?P<d5>\d{1,2})(?:st|nd|rd|th)?,?\s(?P<y5>(?:19|20)\d\d)(?!\d)"
 )
 _OTHER_LABEL: Final = re.compile(
-    r"(?:(?P<changed>updat\w{1,3}|modifi\w{1,4}|changed|revised|reviewed|edited|aktualisier\w*|geändert|änderung"
-    r"|bearbeitet|stand|mise? à jour|actualizad\w*|actualización|aggiornat\w*|aggiornamento|modifica(?:to)?"
-    r"|atualizad\w*|bijgewerkt|gewijzigd|обновлен\w*|изменен\w*|(?:z?aktualiz\w*)|opdateret|oppdatert|uppdaterad"
-    r"|(?:sist|senast) (?:endret|ändrad)|päivitetty|güncelle(?:me|nme|ndi)|оновлено|更新[日于於]?(?:时间|時間|日時)?"
-    r"|수정일?시?|업데이트)"
+    r"(?:(?P<changed>updat\w{1,3}|modifi\w{1,4}|changed|revised|reviewed|(?:last )?edited"
+    r"|aktualisier\w*|geändert|änderung|bearbeitet|stand|mise? à jour|actualizad\w*|actualización|aggiornat\w*"
+    r"|aggiornamento|modifica(?:to)?|atualizad\w*|bijgewerkt|gewijzigd|обновлен\w*|изменен\w*|(?:z?aktualiz\w*)|opdateret"
+    r"|oppdatert|uppdaterad|(?:sist|senast) (?:endret|ändrad)|päivitetty|güncelle(?:me|nme|ndi)|оновлено"
+    r"|更新[日于於]?(?:时间|時間|日時)?|수정일?시?|업데이트)"
     r"|(?:when|wann|takes? place|held|opens?|opening|begins?|starts|event|concert|festival|konzert|findet|termin)"
     r"(?=.*\Z)"
     r"|accessed|abgerufen|zugriff|copyright|©|\bborn|geboren|expires?|deadline|until|\bbis|\bzum|joined|since|\bseit|depuis|\bdesde"
@@ -197,50 +194,22 @@ _OTHER_LABEL: Final = re.compile(
 )
 """What precedes a date that is not the day of publication, in lower case, in which the first letters are found several
 times as fast; the group, if it is the day of a change."""
-LABEL: Final = re.compile(
-    r"\b(?:erschienen|erstellt|veröffentlicht|publiziert|datum|published|publish date|posted|submitted|asked|started"
+_PLAIN_LABEL_END: Final = re.compile(r"[\s:：]{1,20}(?:(?:on|am|le|el|il|em|op|\$date)[\s:：]{1,20})?")
+_OF_REPLIES: Final = frozenset({"edited", "reviewed"})
+OTHER_LABELS: Final = frozenset({"changed", "edited", "other"})
+"""The results of `label_before` that say that a day is not that of publication."""
+_LABEL: Final = re.compile(
+    r"\b(?:(?P<first>(?:originally|first|initially) (?:published|posted|appeared)"
+    r"|ursprünglich (?:veröffentlicht|erschienen)|publiée? initialement|publicad[oa] originalmente"
+    r"|pubblicat[oa] originariamente|oorspronkelijk gepubliceerd|(?:zuerst|erstmals) (?:veröffentlicht|erschienen))"
+    r"|erschienen|erstellt|veröffentlicht|publiziert|datum|published|publish date|posted|submitted|asked|started"
     r"|date|released|created|publiée?|publicad[oa]|pubblicat[oa]|gepubliceerd|опубликован[оа]?|опубліковано|opublikowano"
     r"|data(?: publikacji| de publicação| di pubblicazione)?|fecha(?: de publicación)?|date de publication"
     r"|publisert|publicerad|udgivet|julkaistu|zveřejněno|publicat|yayın(?:lanma)?(?: tarihi)?"
     r"|(?:公開|投稿|掲載|発表)日?時?|(?:发布|發布|发表|發表)[于於]?(?:时间|時間|日期)?|(?:입력|등록|작성|게시)일?)"
-    r"(?: am| on| the| le| el| il| op| em| den| dne| dnia)?[\s:：]{1,20}",
-    re.IGNORECASE,
+    r"(?: am| on| the| le| el| il| op| em| den| dne| dnia)?[\s:：]{1,20}\Z"
 )
-"""What precedes a date on pages."""
-_LABEL_WORDS: Final = (
-    "erschienen", "erstellt", "veröffentlicht", "publi", "datum", "posted", "submitted", "asked", "started", "date",
-    "released", "created", "pubblicat", "gepubliceerd", "опубликован", "Опубликован", "ОПУБЛИКОВАН", "verÖffentlicht",
-    "опубліковано", "Опубліковано", "opublikowano", "data", "fecha", "udgivet", "julkaistu", "zveřejněno", "yay",
-    "公開", "投稿", "掲載", "発表", "发布", "發布", "发表", "發表", "입력", "등록", "작성", "게시",
-)  # fmt: skip
-"""The beginning of every word of `LABEL`, in text of which only ASCII letters are in lower case."""
-FIRST_LABEL: Final = re.compile(
-    r"\b(?:(?:originally|first|initially) (?:published|posted|appeared)|ursprünglich (?:veröffentlicht|erschienen)"
-    r"|publiée? initialement|publicad[oa] originalmente|pubblicat[oa] originariamente|oorspronkelijk gepubliceerd"
-    r"|(?:zuerst|erstmals) (?:veröffentlicht|erschienen))(?: on| am| le| el| il| op| em)?[\s:]{1,20}",
-    re.IGNORECASE,
-)
-"""What precedes the day of publication on pages that were changed since."""
-_FIRST_LABEL_WORDS: Final = (
-    "originally", "first ", "initially", "ursprünglich", "publi", "pubblicat", "oorspronkelijk", "zuerst", "erstmals",
-)  # fmt: skip
-CHANGE: Final = re.compile(
-    r"\b(?:(?:updated|modified|revised|last edited)(?: on)?|(?:aktualisiert|geändert)(?: am)?|stand|mise à jour(?: le)?"
-    r"|actualizaci[óo]n|actualizado(?: el)?|aggiornamento|aggiornato(?: il)?|atualizado(?: em)?|bijgewerkt(?: op)?"
-    r"|обновлено|aktualizacja|aktualizováno|opdateret|oppdatert|uppdaterad|päivitetty|güncelle(?:me|nme)|更新日?|수정일?)"
-    r"[\s:：]{1,20}",
-    re.IGNORECASE,
-)
-"""What precedes the day of the last change on pages that state no other day."""
-_CHANGE_WORDS: Final = (
-    "updated", "modified", "revised", "last edited", "aktualisiert", "geändert", "stand", "mise", "actualiza",
-    "aggiorna", "atualizado", "bijgewerkt", "обновлено", "Обновлено", "aktualiz", "opdateret", "oppdatert",
-    "uppdaterad", "päivitetty", "güncelle", "更新", "수정",
-)  # fmt: skip
-_FIRST_WORDS: Final[Mapping[re.Pattern[str], tuple[str, ...]]] = {
-    LABEL: _LABEL_WORDS, FIRST_LABEL: _FIRST_LABEL_WORDS, CHANGE: _CHANGE_WORDS
-}  # fmt: skip
-_MAX_LABELS: Final = 400
+"""What precedes the day of publication, in lower case; the group, on pages that were changed since."""
 _NUMERIC: Final = re.compile(r"(\d(?<![\d/-]\d)\d?)([/-])(\d{1,2})\2(?:20|19)?\d\d(?![\d/-])")
 """Begins with a digit and looks back only afterwards, which passes other text several times as fast."""
 
@@ -295,39 +264,24 @@ def _numbers(match: re.Match[str], order: Callable[[], str]) -> tuple[int, int, 
     return year, month, day
 
 
-def other_label(before: str) -> re.Match[str] | None:
-    """Return the label at the end of a text that says that the day after it is not the day of publication.
-
-    Its group `changed` is set if it is the day of a change.
+def label_before(before: str) -> str:
+    """Return what the label at the end of a text says about the day after it; "" without a label.
 
     Args:
         before: What is before the day.
+
+    Returns:
+        `published`, `first` for the first publication of what was changed since, `changed`, `edited` for a change that
+        may be that of a reply or of something in a sentence, or `other`.
     """
-    return _OTHER_LABEL.search(lower(before))
-
-
-def labelled_day(text: str, low: str, order: Callable[[], str], pattern: re.Pattern[str]) -> str | None:
-    """Return the first day after a label in a text, as ISO 8601.
-
-    Args:
-        text: The text.
-        low: The same with its ASCII letters in lower case.
-        order: Returns the order of numeric dates; see `day_order`.
-        pattern: `LABEL`, `FIRST_LABEL`, or `CHANGE`.
-    """
-    for label in islice(_labels(text, low, pattern), _MAX_LABELS):
-        if (match := WRITTEN.match(text, label.end())) and (day := written_day(match, order)):
-            return day
-    return None
-
-
-def _labels(text: str, low: str, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """Yield the matches of a pattern, looking only where one of its first words is."""
-    words = (word for word in _FIRST_WORDS[pattern] if word[0] in low)  # few texts have letters of many scripts
-    places = {place for word in words for place in occurrences(low, word)}
-    for place in sorted(places):
-        if label := pattern.match(text, place):
-            yield label
+    before = lower(before)
+    label = _LABEL.search(before)
+    if label and label["first"]:
+        return "first"
+    if other := _OTHER_LABEL.search(before):
+        is_plain = _PLAIN_LABEL_END.fullmatch(before, other.end("changed")) and other["changed"] not in _OF_REPLIES
+        return "other" if not other["changed"] else "changed" if is_plain else "edited"
+    return "published" if label else ""
 
 
 def _day(year: int, month: int, day: int) -> str | None:

@@ -17,7 +17,7 @@ from urllib.parse import parse_qsl, urlsplit
 from turbohtml import Document, Element
 
 from groundwire.json_text import json_object
-from groundwire.reading.metadata.dates import date_in_address, iso_date, other_label
+from groundwire.reading.metadata.dates import OTHER_LABELS, date_in_address, iso_date, label_before
 from groundwire.reading.metadata.embedded_json import Thing, main_thing, name_of
 from groundwire.reading.text.sanitize import bared, strip_controls
 from groundwire.safety.url_redaction import is_tracking
@@ -381,7 +381,7 @@ def _time(document: Document) -> str | None:
         if part is not None and parts.setdefault(part, part.find("h1") is None):
             continue
         around = time.parent.text[:_MAX_LABELLED] if isinstance(time.parent, Element) else ""
-        if other_label(around[: max(0, around.find(time.text))]):
+        if label_before(around[: max(0, around.find(time.text))]) in OTHER_LABELS:
             continue
         if time.attr("pubdate") is not None or _DATE_CLASS.search(time.attr("class") or ""):
             if day := _first_date(time.attr("datetime"), time.text[:64]):

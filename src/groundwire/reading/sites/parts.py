@@ -131,17 +131,17 @@ def _line(words: str) -> str:
 
 
 def _linked(title: str, target: str) -> str:
-    from groundwire.reading.markdown.escaping import Links, escape_text
+    from groundwire.reading.markdown.escaping import escape_text, web_url
 
-    address = Links("").resolve(target) if target else ""
+    address = web_url(target) if target else ""
     return f"[{escape_text(' '.join(title.split()), in_label=True)}]({address})" if address else _line(title)
 
 
 def _value(value: str) -> str:
     """Return a value; an address stays one."""
-    from groundwire.reading.markdown.escaping import Links
+    from groundwire.reading.markdown.escaping import web_url
 
-    if value.startswith(("http://", "https://")) and " " not in value and (address := Links("").resolve(value)):
+    if value.startswith(("http://", "https://")) and " " not in value and (address := web_url(value)):
         return f"<{address}>"
     return _line(value)
 

@@ -10,7 +10,7 @@ import html
 import re
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import groupby
 from operator import itemgetter
 from typing import Final
@@ -19,15 +19,13 @@ from groundwire.reading.text.truncate import codes_in
 from groundwire.safety.secret_scanner import break_reserved
 
 __all__ = [
+    "RESERVED",
     "Counts",
     "bared",
     "clean",
     "clean_text",
     "hygiene_warnings",
-    "is_plain",
     "lower",
-    "lower_ascii",
-    "occurrences",
     "removal_warning",
     "strip_controls",
     "strip_invisible",
@@ -42,68 +40,22 @@ _ESCAPES: Final = re.compile(
 )
 """The escape sequences of ECMA-48, removed as a whole: without the payload of bare controls."""
 
-_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
-_PLAIN: Final = bytes([*b"\t\n\r", *range(0x20, 0x7F)])
-_C0: Final = bytes([*range(9), *range(0x0B, 0x20), 0x7F])
-"""The controls of one byte; removing bytes is about ten times faster than the pattern."""
-_HIGH: Final = bytes(range(0x80, 0x100))
-_C1: Final = re.compile(rb"\xc2[\x80-\x9f]")
-_RARE_MARKS: Final = (
-    (b"\xe2", b"\xe2\x80\xa8"), (b"\xe2", b"\xe2\x80\xa9"), (b"\xef", b"\xef\xb7"), (b"\xbf", b"\xbf\xbe"),
-    (b"\xbf", b"\xbf\xbf"),
-)  # fmt: skip
-"""Two newlines and what all noncharacters have in UTF-8, after a rare byte of each: one is found ten times as fast."""
+_CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
 _NEWLINES: Final = "\x0b\x0c\x85\u2028\u2029"
-_BEGINNINGS: Final = "\x1b\x90\x98\x9b\x9d\x9e\x9f"
-"""The first characters of escape sequences."""
 _NOT_WORD: Final = re.compile(r"[\W_]+")
-_ASCII_BYTES: Final = bytes(range(0x80))
-_NO_WORD: Final = bytes(code for code in _ASCII_BYTES if not chr(code).isalnum())
-_MAX_SIGNS: Final = 40  # characters that are replaced one by one
 _LONE_RETURN: Final = re.compile(r"\r(?!\n)")
 _GAPS: Final = re.compile(r"\n{4,}")
 
 
-def strip_controls(text: str, *, plain: bool = False) -> str:
-    """Remove escape sequences and control characters other than newline and tab.
-
-    Args:
-        text: The text.
-        plain: Whether there are known to be none but carriage returns.
-    """
+def strip_controls(text: str) -> str:
+    """Remove escape sequences and control characters other than newline and tab."""
     if "\r" in text:  # searching for pairs takes five times as long as for one character
         text = text.replace("\r\n", "\n").replace("\r", "\n") if _LONE_RETURN.search(text) else text.replace("\r", "")
-    if plain or _is_plain(text):
+    if _CONTROLS.search(text) is None:
         return text
     for newline in _NEWLINES:
         text = text.replace(newline, "\n")
-    if _is_plain(text):
-        return text
-    if any(sign in text for sign in _BEGINNINGS):
-        text = _ESCAPES.sub("", text)
-    try:
-        encoded = _C1.sub(b"", text.encode().translate(None, _C0))
-    except UnicodeEncodeError:
-        return _CONTROLS.sub("", text)
-    return encoded.decode() if is_plain(encoded) else _CONTROLS.sub("", text)
-
-
-def _is_plain(text: str) -> bool:
-    """Return whether there is nothing to remove; about ten times faster than the patterns."""
-    try:
-        return is_plain(text.encode())
-    except UnicodeEncodeError:
-        return False
-
-
-def is_plain(encoded: bytes) -> bool:
-    """Return whether a text in UTF-8 has no control characters but whitespace, and no noncharacters."""
-    others = encoded.translate(None, _PLAIN)
-    if not others or others.translate(None, _HIGH):
-        return not others
-    if b"\xc2" in others and _C1.search(others) is not None:
-        return False
-    return not any(rare in others and mark in others for rare, mark in _RARE_MARKS)
+    return _CONTROLS.sub("", _ESCAPES.sub("", text))
 
 
 def lower(text: str) -> str:
@@ -111,34 +63,9 @@ def lower(text: str) -> str:
     return text.replace("\u0130", "i").lower()
 
 
-def lower_ascii(text: str) -> str:
-    """Return a text with its ASCII letters in lower case, which is several times faster than `str.lower`."""
-    if text.isascii():
-        return text.lower()
-    return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
-
-
 def bared(text: str) -> str:
     """Return a text in lower case with only letters and digits; also applied to whole pages."""
-    if not text.isascii():
-        signs = set(
-            text.encode("utf-8", "surrogatepass").translate(None, _ASCII_BYTES).decode("utf-8", "surrogatepass")
-        )
-        odd = [sign for sign in signs if not sign.isalnum()]
-        if len(odd) > _MAX_SIGNS:
-            return _NOT_WORD.sub("", text).casefold()
-        for sign in odd:
-            text = text.replace(sign, "")
-    bare = text.encode("utf-8", "surrogatepass").translate(None, _NO_WORD).decode("utf-8", "surrogatepass")
-    return bare.casefold()
-
-
-def occurrences(text: str, word: str) -> Iterator[int]:
-    """Yield the positions of a word in a text."""
-    place = text.find(word)
-    while place >= 0:
-        yield place
-        place = text.find(word, place + 1)
+    return _NOT_WORD.sub("", text).casefold()
 
 
 def clean(text: str) -> str:
@@ -152,18 +79,18 @@ def clean(text: str) -> str:
 
 
 Counts = Counter[str]
-"""How many pieces were removed or neutralized, by reason."""
+"""How many pieces were removed or neutralized, by what a warning calls that."""
+RESERVED: Final = "chat-template tokens neutralized"
+_INVISIBLE: Final = "invisible characters removed"
+_BIDI_REMOVED: Final = "direction controls removed"
+_ACCENTS: Final = "piled-up accents removed"
+_IMAGES: Final = "images not loaded"
+_LINKS: Final = "links other than http(s) removed"
 
 _SUSPECT: Final = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f"
     "\ufeff\uffa0\ufff0-\ufffb\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
 )
-_SUSPECT_CHARACTERS: Final = re.compile(
-    rb"\xc2\xad|[\xcc\xcd]|\xd2[\x83-\x89]|\xd6[\x91-\xbd]|\xd8[\x90-\x9c]|\xd9[\x8b-\x9f]"
-    rb"|\xe1(?:\x85|\x9e|\xa0|\xaa|\xab|\xb7)|\xe2(?:\x80[\x8b-\x8f\xaa-\xae]|\x81[\xa0-\xaf]|\x83)|\xe3\x85\xa4"
-    rb"|\xef(?:\xb8|\xbb\xbf|\xbe\xa0|\xbf[\xb0-\xbb])|\xf0(?:\x9b\xb2|\x9d\x85)|\xf3\xa0"
-)
-"""The first UTF-8 bytes of `_SUSPECT`, of the joiners and of `_MARKS`, in a text without `_PLAIN`."""
 _FLAG: Final = re.compile(
     "(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{3,6}\U000e007f)|[\U000e0000-\U000e007f]"
 )
@@ -204,14 +131,10 @@ _MARK: Final = (
 _MARKS: Final = re.compile(f"({_MARK}{_MARK}{{3}}){_MARK}+")
 
 _PASSES: Final = (
-    ("tags", re.compile("[\U000e0000-\U000e007f]"), _FLAG),
-    ("selectors", re.compile("[\U000e0100-\U000e01ef]"), _SUPPLEMENT),
-    ("bidi", _BIDI, _BIDI),
-    ("zero-width", _UNSEEN, _UNSEEN),
-    ("zero-width", re.compile("[\u180b-\u180f]"), _MONGOLIAN),
-    ("selectors", re.compile("[\ufe00-\ufe0f]"), _SELECTOR),
-)
-"""For each reason, a pattern that is quick to rule it out, and the one that finds the match."""
+    (_INVISIBLE, _FLAG), (_INVISIBLE, _SUPPLEMENT), (_BIDI_REMOVED, _BIDI), (_INVISIBLE, _UNSEEN),
+    (_INVISIBLE, _MONGOLIAN), (_INVISIBLE, _SELECTOR),
+)  # fmt: skip
+"""What is removed, or reduced to the first group, and what a warning calls that."""
 
 _CODE: Final = re.compile(r"`(?<![`\\]`)(`*)(?!`)(?:(?!\n[ \t]*\n).){0,5000}?(?<!`)`\1(?!`)", re.DOTALL)
 _BLOCK: Final = re.compile(r"\n[ \t]*(?:[<>#~`=|+*_-]|\d{1,9}[.)])|\]:")
@@ -260,17 +183,6 @@ _HTTP: Final = re.compile(r"https?://[^\s]", re.IGNORECASE)
 
 _MAX_BACKSLASHES: Final = 1_000
 
-_WARNINGS: Final[Mapping[str, str]] = {
-    "tags": "invisible characters removed",
-    "selectors": "invisible characters removed",
-    "bidi": "direction controls removed",
-    "zero-width": "invisible characters removed",
-    "marks": "piled-up accents removed",
-    "reserved": "chat-template tokens neutralized",
-    "image": "images not loaded",
-    "link": "links other than http(s) removed",
-}
-
 
 def strip_invisible(text: str) -> tuple[str, Counts]:
     """Remove invisible characters; return the text and how many were removed, by reason.
@@ -279,34 +191,25 @@ def strip_invisible(text: str) -> tuple[str, Counts]:
     regional flags, variation selectors after emoji and ideographs.
     """
     counts: Counts = Counter()
-    if not text.isascii() and _may_be_suspect(text):
+    if not text.isascii():
         if _SUSPECT.search(text) or "\u200c" in text:
             text = _strip(text, counts)
         text, count = _MARKS.subn(r"\1", text)
-        counts["marks"] += count
+        counts[_ACCENTS] += count
     return text, +counts
 
 
-def _may_be_suspect(text: str) -> bool:
-    """Return whether a text may contain anything to remove; about ten times faster than the patterns."""
-    try:
-        return _SUSPECT_CHARACTERS.search(text.encode().translate(None, _ASCII_BYTES)) is not None
-    except UnicodeEncodeError:
-        return True
-
-
 def _strip(text: str, counts: Counts) -> str:
-    for name, present, pattern in _PASSES:
-        if present.search(text):
-            before = len(text)
-            text = pattern.sub(_first_group, text)
-            counts[name] += before - len(text)
+    for name, pattern in _PASSES:
+        before = len(text)
+        text = pattern.sub(_first_group, text)
+        counts[name] += before - len(text)
     while "\u200c" in text or "\u200d" in text:
         before = len(text)
         text = _JOINER.sub(lambda match: match[0] if match[1] is None else "", text)
         if len(text) == before:
             break
-        counts["zero-width"] += before - len(text)  # removing one may isolate another
+        counts[_INVISIBLE] += before - len(text)  # removing one may isolate another
     return text
 
 
@@ -322,7 +225,7 @@ def clean_text(markdown: str) -> tuple[str, Counts]:
     template tokens are broken up. Visible text stays readable. Idempotent.
     """
     text, counts = strip_invisible(re.sub(r"\r\n?", "\n", markdown))
-    text, counts["reserved"] = break_reserved(text)
+    text, counts[RESERVED] = break_reserved(text)
     if any(sign in text for sign in "[<!"):
         pieces = ((code, "".join(part for part, _ in parts)) for code, parts in groupby(_parts(text), itemgetter(1)))
         text = "".join(piece if code else _neutralized(piece, counts) for code, piece in pieces)
@@ -331,10 +234,7 @@ def clean_text(markdown: str) -> tuple[str, Counts]:
 
 def hygiene_warnings(counts: Counts) -> tuple[str, ...]:
     """Return what was removed as sentences for a result's warnings."""
-    totals: Counter[str] = Counter()
-    for reason, count in counts.items():
-        totals[_WARNINGS[reason]] += count
-    return tuple(f"{warning}: {count}" for warning, count in totals.items() if count)
+    return tuple(f"{warning}: {count}" for warning, count in counts.items() if count)
 
 
 def removal_warning(count: int) -> tuple[str, ...]:
@@ -400,10 +300,10 @@ def _neutralized(text: str, counts: Counts) -> str:
     if "![" in text:
         before = len(text)
         text = _IMAGE.sub(_escape, text)
-        counts["image"] += len(text) - before
+        counts[_IMAGES] += len(text) - before
     if "]:" in text:
         text, count = _DEFINITION.subn(r"\1\\[", text)
-        counts["link"] += count
+        counts[_LINKS] += count
     if _ODD_TARGET.search(text):
         text = _unlink(text, counts)
         text = _TARGET.sub(lambda match: _target(match, counts), text)
@@ -449,7 +349,7 @@ def _unlink(text: str, counts: Counts) -> str:
                 tail, position = link[2].lstrip(), link.end()
                 if not _is_web(link[1].strip("<>") + ("" if tail[:1] in {'"', "'", "("} else tail)):
                     removed += [(start, start + 1), (match.start(), position)]
-    counts["link"] += len(removed) // 2
+    counts[_LINKS] += len(removed) // 2
     parts, position = [], 0
     for start, end in sorted(removed):
         parts.append(text[position:start])
@@ -461,7 +361,7 @@ def _target(match: re.Match[str], counts: Counts) -> str:
     """Neutralize a link whose label has several lines, or left over by another."""
     if _is_web(match[1].lstrip(" \t\n<")):
         return match[0]
-    counts["link"] += 1
+    counts[_LINKS] += 1
     return r"]\("
 
 

@@ -16,7 +16,6 @@ from turbohtml import Document, Element, Node, Text
 
 from groundwire.reading.css.cascade import Styles
 from groundwire.reading.css.values import pixels, ratio
-from groundwire.reading.html.math import image_formula
 from groundwire.reading.markdown.lists import numbered
 from groundwire.reading.text.numerals import numeral
 from groundwire.reading.visibility.hidden_styles import BLOCKS
@@ -365,7 +364,7 @@ def _write_labels(document: Document) -> list[tuple[Text, Text]]:
         words = len(label.split())
         if not label or label.lower() in _NO_LABELS or _FILE.search(label):
             continue
-        if picture.tag == "img" and (_FORMULA.search(picture.attr("class") or "") or image_formula(picture)):
+        if picture.tag == "img" and _FORMULA.search(picture.attr("class") or ""):
             continue
         if picture.tag != "img" and picture.tag != "svg" and _beginning(picture):
             continue

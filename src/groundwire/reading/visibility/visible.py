@@ -22,7 +22,6 @@ from groundwire.reading.css.stylesheets import read_styles
 from groundwire.reading.css.values import OUT_OF_FLOW, pixels, ratio
 from groundwire.reading.html.math import is_formula, write_out_drawings
 from groundwire.reading.html.semantics import fill_streamed, topmost
-from groundwire.reading.text.sanitize import lower_ascii
 from groundwire.reading.visibility.appearance import prefer_spoken, write_appearance
 from groundwire.reading.visibility.hidden_styles import (
     BLOCKS,
