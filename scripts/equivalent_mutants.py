@@ -187,11 +187,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     *(
         ("src/groundwire/reading/passages/token_budget.py", function, line, reason)
         for function, line, reason in (
-            (
-                "TokenBound._reach",
-                "cost = room + 2 if is_long and (not is_word or end - begin > room) else self._cost(part, text)",
-                "either is more than is left",
-            ),
             ("TokenBound._cost", 'if before >= "\\x7f" and before.isalnum():', "DEL is not alphanumeric"),
             ("_longest_row", "best = [[(-1)] * (size + 1) for _ in range(size + 1)]", "neither is more than none"),
             ("_longest_row", "for end in range(0, size + 1):", "nothing ends there"),
@@ -561,10 +556,6 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
             ("SingleFlight._start", "self._tasks.add(load.task) => pass"),
             ("SingleFlight._finish", "self._tasks.discard(task) => pass"),
         )
-    ),
-    *(
-        ("src/groundwire/reading/passages/bm25.py", "_divided", line, "the long way gives what the short way gives")
-        for line in ("if end - start <= _MAX_LENGTH: => if False:", "if end - start < _MAX_LENGTH:")
     ),
     *(
         ("src/groundwire/reading/passages/excerpts.py", "_after", line, "the end of a match is after the page's start")

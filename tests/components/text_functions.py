@@ -486,6 +486,7 @@ BOUNDED: Final[Mapping[str, str]] = {
     "reading.documents.pdf.table_rows.is_entry": "looks at no more than 41 characters",
     "reading.passages.view.unpack_view": "part of view_in_worker",
     "reading.site_links.site_links_in_worker": "read_site_links in another process",
+    "reading.workers.unpack": "takes one line of JSON, as long as a frame may be",
 }
 """Functions without a count of their own, and why."""
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 __all__ = ["FILES", "read_file"]
 
 FILES: Final[frozenset[KindName]] = frozenset(
-    {"pdf", "word", "slides", "sheet", "opendocument", "epub", "rtf", "archive"}
+    {"pdf", "word", "slides", "sheet", "opendocument", "epub", "mail", "rtf", "archive"}
 )
 """The binary file formats; they are converted in a separate process, whatever their size."""
 
@@ -80,10 +80,10 @@ def _read(kind: KindName, body: bytes, url: str, text_of: TextOf, seconds: float
         from groundwire.reading.documents.archives import read_archive
 
         return read_archive(body, text_of, seconds=seconds)
-    if kind == "rtf":
-        from groundwire.reading.documents.simple_formats import read_rtf
+    if kind in {"mail", "rtf"}:
+        from groundwire.reading.documents.simple_formats import read_mail, read_rtf
 
-        return read_rtf(body)
+        return read_rtf(body) if kind == "rtf" else read_mail(body, url)
     from groundwire.reading.documents.opendocument import read_epub
 
     return read_epub(body, url)

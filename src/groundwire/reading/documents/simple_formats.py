@@ -1,23 +1,111 @@
-"""Formats that need a function each: RTF, subtitles, and notebooks."""
+"""Formats that need a function each: email, RTF, subtitles, and notebooks."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from email import policy
+from email.message import MIMEPart
+from email.parser import BytesParser
 from html import unescape
-from itertools import groupby
+from itertools import groupby, islice
 from typing import Any, Final
 
 from groundwire.json_text import json_object
 from groundwire.reading.documents.runs import TextRun, link_target, to_inline
 from groundwire.reading.documents.tabular import to_table
+from groundwire.reading.encoding.detect import decoded_text, name_of
 from groundwire.reading.extract import fragment_to_markdown
-from groundwire.reading.extracted import MAX_CONTENT, Extracted
+from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_line, escape_text, fence
+from groundwire.reading.metadata.dates import iso_date
 from groundwire.reading.text.sanitize import clean, removal_warning
 
-__all__ = ["read_notebook", "read_rtf", "read_subtitles"]
+__all__ = ["read_mail", "read_notebook", "read_rtf", "read_subtitles"]
+
+
+_HEADERS: Final = ("From", "To", "Cc", "Date")
+_MAX_PARTS: Final = 200  # parts of a message
+
+
+def read_mail(body: bytes, url: str) -> Extracted:
+    """Convert an email message (RFC 5322) to Markdown: headers, text, and names of attachments.
+
+    Args:
+        body: The message.
+        url: Its URL, for relative links.
+
+    Raises:
+        UnreadableDocument: its headers or parts are malformed.
+    """
+    try:
+        return _read_mail(body, url)
+    except (IndexError, KeyError, TypeError, AttributeError, ValueError, RecursionError) as error:
+        raise UnreadableDocument("broken", "The email message is malformed and cannot be read.") from error
+
+
+def _read_mail(body: bytes, url: str) -> Extracted:
+    message = BytesParser(policy=policy.default).parsebytes(body[: 4 * MAX_CONTENT])
+    removed: Counter[str] = Counter()
+    title = _header(message, "Subject")
+    head = [f"{name}: {escape_text(value)}" for name in _HEADERS if (value := _header(message, name))]
+    texts: list[str] = []
+    part = message.get_body(("plain", "html"))
+    if part is not None:
+        texts.append(_markdown_of(part, url, removed))
+    attachments: list[str] = []
+    for other in islice(_outer_parts(message), _MAX_PARTS):
+        if name := other.get_filename():
+            attachments.append(str(name))
+        elif other.get_content_type() == "message/rfc822":
+            attachments += [_header(inner, "Subject") or "a message" for inner in other.iter_parts()]
+        elif other is not part and other.get_content_maintype() == "text":
+            texts.append(_markdown_of(other, url, removed))
+    warnings = [*removal_warning(removed["hidden"])]
+    if attachments:
+        warnings.append(f"attachments left out: {len(attachments)}")
+        texts.append("Attached:\n\n" + "\n".join(f"- {escape_text(' '.join(name.split()))}" for name in attachments))
+    heading = f"# {escape_text(title)}" if title else ""
+    return Extracted(
+        title=title,
+        content="\n\n".join(filter(None, (heading, "  \n".join(head), *(text.strip() for text in texts))))[
+            :MAX_CONTENT
+        ],
+        author=_header(message, "From") or None,
+        published=iso_date(_header(message, "Date")),
+        kind="document",
+        warnings=tuple(warnings),
+        cut=len(body) > 4 * MAX_CONTENT,
+    )
+
+
+def _outer_parts(message: MIMEPart) -> Iterator[MIMEPart]:
+    """Yield the parts of a message, without those of the messages attached to it, and without other versions of it."""
+    if message.is_multipart() and message.get_content_maintype() == "multipart":
+        kind = message.get_content_subtype()
+        for part in islice(message.iter_parts(), 1 if kind == "related" else None):  # then what the first one shows
+            if kind == "alternative" and not part.is_multipart():
+                continue
+            yield from _outer_parts(part)
+    else:
+        yield message
+
+
+def _header(message: MIMEPart, name: str) -> str:
+    try:
+        return " ".join(str(message.get(name, "")).split())
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, RecursionError):  # malformed
+        return ""
+
+
+def _markdown_of(part: MIMEPart, url: str, removed: Counter[str]) -> str:
+    body = part.get_payload(decode=True)
+    if not isinstance(body, bytes):
+        return ""
+    name = name_of(part.get_content_charset("utf-8")) or "utf-8"
+    text = decoded_text(body, name)
+    return fragment_to_markdown(text, url, removed) if part.get_content_subtype() == "html" else text
 
 
 _RTF: Final = re.compile(

@@ -57,7 +57,7 @@ _OBJECT = re.compile(rb"""\{\s*"[^"\n]{0,200}"\s*:|\[\s*\{\s*"[^"\n]{0,200}"\s*:
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ARCHIVES: Final = frozenset({"word", "slides", "sheet", "opendocument", "epub"})
 _TEXTS: Final[frozenset[KindName | None]] = frozenset(
-    {"text", "markdown", "json", "source", "delimited", "notebook", "xml", "html", "subtitles"}
+    {"text", "markdown", "json", "source", "delimited", "notebook", "xml", "html", "mail", "subtitles"}
 )
 _CONTROLS: Final = bytes(sorted(set(range(0x20)).difference(b"\t\n\x0b\x0c\r\x1b\x08")))
 """The control characters that no text has."""

@@ -23,6 +23,7 @@ KindName = Literal[
     "sheet",
     "opendocument",
     "epub",
+    "mail",
     "rtf",
     "subtitles",
     "archive",

@@ -22,6 +22,7 @@ from groundwire.reading.css.stylesheets import read_styles
 from groundwire.reading.css.values import OUT_OF_FLOW, pixels, ratio
 from groundwire.reading.html.math import is_formula, write_out_drawings
 from groundwire.reading.html.semantics import fill_streamed, topmost
+from groundwire.reading.text.sanitize import lower
 from groundwire.reading.visibility.appearance import prefer_spoken, write_appearance
 from groundwire.reading.visibility.hidden_styles import (
     BLOCKS,
@@ -142,7 +143,7 @@ def drop_unseen(document: Document) -> Removed:
         if any(states.values()) and (dropped := drop_texts(states)):
             counts[name] += dropped
     described = write_appearance(document, styles)
-    return Removed(dict(counts), revealed, doubtful, lower_ascii("\n".join(styles.page_classes)), described)
+    return Removed(dict(counts), revealed, doubtful, lower("\n".join(styles.page_classes)), described)
 
 
 def _declare_defaults(
