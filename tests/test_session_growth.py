@@ -168,7 +168,7 @@ def test_a_search_waits_for_the_thread_of_its_store_twice(session: str, tmp_path
 
     def enter(frame: FrameType, event: str, _: object) -> None:
         nonlocal jobs
-        jobs += event == "call" and frame.f_code.co_qualname == "Writer._put"
+        jobs += event == "call" and frame.f_code.co_qualname == "_WritingThread._put"
 
     with asyncio.Runner() as runner:
 

@@ -41,7 +41,7 @@ from groundwire.errors import (
 )
 from groundwire.models import NO_FILTERS, Filters
 from groundwire.providers import Capabilities, ReadProvider, SearchProvider
-from groundwire.routing import extra_budget
+from groundwire.routing import shared_health
 from groundwire.testing import InjectedFault
 from world import World, wire_faults
 from world.bombs import bomb_fault
@@ -484,7 +484,9 @@ async def test_after_closing_it_says_so(settings: Make) -> None:
 async def test_a_second_closing_waits_for_the_first_and_does_nothing(
     tmp_path: Path, settings: Make, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(extra_budget, "_EXCHANGE", 0.0)  # as on a machine that took long to close it the first time
+    monkeypatch.setattr(
+        shared_health, "_READ_INTERVAL", 0.0
+    )  # as on a machine that took long to close it the first time
     web = Web(settings(storage={"url": f"sqlite:///{tmp_path / 'store.db'}"}))
     begun, may_end, close = asyncio.Event(), asyncio.Event(), web.store.aclose
 

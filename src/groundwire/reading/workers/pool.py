@@ -217,7 +217,9 @@ def _environment() -> dict[str, str]:
 def _memory(number: int) -> int:
     """Return the bytes of memory that a process holds; 0 where the system has no file that says it."""
     with contextlib.suppress(OSError):
-        if match := re.search(r"VmRSS:\s+(\d+) kB", Path(f"/proc/{number}/status").read_text()):
+        if match := re.search(
+            r"VmRSS:\s+(\d+) kB", Path(f"/proc/{number}/status").read_text(encoding="ascii", errors="replace")
+        ):
             return int(match[1]) * 1_024
     return 0
 
