@@ -147,8 +147,8 @@ def is_written_out(element: Element) -> bool:
     if isinstance(around, Element) and "MathJax_Display" in (around.attr("class") or ""):
         places.append(around)
     for place in places:
-        after = next((node for node in place.next_siblings if isinstance(node, Element)), None)
-        if after is not None and after.tag == "script":
+        after = next((node for node in place.next_siblings if isinstance(node, Element) or node.text.strip()), None)
+        if isinstance(after, Element) and after.tag == "script":
             return script_formula(after) is not None
     return False
 
