@@ -208,6 +208,9 @@ def test_notes_that_have_no_place_of_their_own(html: str, markdown: str) -> None
          "$\\begin{matrix}1 & 2 \\\\ 3 & 4\\end{matrix}$"),
         ("<p>In <span class=MathJax><span class=MJX_Assistive_MathML><math><mi>x</mi></math></span></span><script type='math/tex'>x</script>",
          "In $x$"),
+        ("<p>In <span class=MathJax><math><mi>x</mi></math></span> and <script type='math/tex'>y</script>", "In $x$ and $y$"),
+        ("<p>In <span class=MathJax><math><mi>x</mi></math></span> <!-- its source --> <script type='math/tex'>x</script>",
+         "In $x$"),
         ("<p>A <img class=math-photo alt='A photo of a math class'>", "A"),
     ],
 )  # fmt: skip

@@ -18,6 +18,7 @@ from groundwire.reading.block_pages.empty_shell import word_count
 from groundwire.reading.block_pages.phrases import PHRASES
 from groundwire.reading.block_pages.signatures import (
     CONSENT_FORM,
+    CONSENT_URL,
     HEADERS,
     LOGIN_PATH,
     VENDORS,
@@ -143,7 +144,7 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
     lowered = lower(beginning)
     if (known := _check_in(lowered, page.words)) is not None:
         return known
-    if CONSENT_FORM.search(beginning) or CONSENT_FORM.match(url):
+    if CONSENT_FORM.search(lowered) or CONSENT_URL.match(url):
         return SoftBlock(kind="consent page", name="a consent page")
     if page.explains:
         return None

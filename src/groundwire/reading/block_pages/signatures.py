@@ -20,6 +20,7 @@ from groundwire.reading.text.sanitize import lower
 
 __all__ = [
     "CONSENT_FORM",
+    "CONSENT_URL",
     "HEADERS",
     "LOGIN_PATH",
     "VENDORS",
@@ -176,12 +177,12 @@ VENDORS: Final = tuple(
 )
 """Known bot checks, in order of priority, from `data/bot_checks.json`."""
 
+CONSENT_URL: Final = re.compile(r"https?://(?:consent|guce|cmp)\.", re.IGNORECASE)
+"""The beginning of the URL of a consent page."""
 CONSENT_FORM: Final = re.compile(
-    r"^https?://(?:consent|guce|cmp)\.|<form\b[^>]{0,500}\baction\s*=\s*[\"']?"
-    r"(?:https?://(?:consent|guce|cmp)\.|[^\s\"'>]{0,200}/collectconsent\b)",
-    re.IGNORECASE,
+    r"<form\b[^>]{0,500}\baction\s*=\s*[\"']?(?:https?://(?:consent|guce|cmp)\.|[^\s\"'>]{0,200}/collectconsent\b)"
 )
-"""The URL of a consent page, or the target of its form."""
+"""The form of a consent page, in lower case."""
 
 LOGIN_PATH: Final = re.compile(
     r"/(?:log-?in|sign-?in|auth|authwall|sso|uas/login|account/login|session/new|checkpoint|password|oauth2/[\w./]*authorize"

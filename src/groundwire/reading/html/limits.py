@@ -6,7 +6,7 @@ A page over a limit is read up to it, with a warning; nothing is rejected or dro
 from __future__ import annotations
 
 import re
-from itertools import count
+from itertools import count, islice
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -163,7 +163,10 @@ def trim(document: Document) -> bool:
     """
     levels: dict[object, int] = {}
     deep = []
-    for element in document.iter_elements():
+    # each is at most one level below the one before it
+    some = islice(document.iter_elements(), 0, None, MAX_DEPTH // 2)
+    may_be_deep = any(len(list(element.ancestors)) > MAX_DEPTH // 2 for element in some)
+    for element in document.iter_elements() if may_be_deep else ():
         level = levels[element] = levels.get(element.parent, 0) + 1
         if level > MAX_DEPTH:
             deep.append(element)

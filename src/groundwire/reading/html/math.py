@@ -147,8 +147,8 @@ def is_written_out(element: Element) -> bool:
     if isinstance(around, Element) and "MathJax_Display" in (around.attr("class") or ""):
         places.append(around)
     for place in places:
-        after = next((node for node in place.next_siblings if isinstance(node, Element)), None)
-        if after is not None and after.tag == "script":
+        after = next((node for node in place.next_siblings if isinstance(node, Element) or node.text.strip()), None)
+        if isinstance(after, Element) and after.tag == "script":
             return script_formula(after) is not None
     return False
 
@@ -164,11 +164,11 @@ def image_formula(image: Element) -> str:
     )
     if is_drawn and (not alt or _TEX_SIGN.search(alt) is None) and (tex := _in_url(source)):
         return tex
-    is_certain = len(alt) <= _MAX_FORMULA and (
+    is_certain = 0 < len(alt) <= _MAX_FORMULA and (
         is_drawn
         or (alt[:1] in {"$", "\\"} and _DELIMITED_TEX.fullmatch(alt) is not None)
         or ("\\" in alt and _COMMON.search(alt) is not None)
-        or (classes and _IMAGE.search(classes) is not None and (" " not in alt or _TEX_SIGN.search(alt) is not None))
+        or (classes and (" " not in alt or _TEX_SIGN.search(alt) is not None) and _IMAGE.search(classes) is not None)
     )
     return (_tidy(_unless_prose(alt)) if is_certain else "") or (UNREAD if is_drawn else "")
 

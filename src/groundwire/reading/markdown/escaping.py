@@ -125,11 +125,10 @@ def web_url(reference: str, base_url: str = "") -> str:
     reference = _REMOVED_FROM_URLS.sub("", reference.strip("\x00\x0b\x0c \t\n\r"))
     if not reference or len(reference) > _MAX_ADDRESS or _HIDDEN_MAIL in reference:
         return ""
-    try:
-        joined = urljoin(base_url, reference)  # raises for an invalid IPv6 address, too
+    try:  # joining raises an error for an invalid IPv6 address, too
+        address = reference if _WEB.match(reference) and "[" not in reference else urljoin(base_url, reference)
     except ValueError:
         return ""
-    address = reference if _WEB.match(reference) else joined
     if not _WEB.match(address) or address[-3:] == "://":
         return ""
     address = _UNFIT_IN_URLS.sub(_percent, address)

@@ -16,12 +16,12 @@ from turbohtml import Document, Element, Node
 
 from groundwire.reading.metadata.dates import (
     OTHER_LABELS,
-    WRITTEN,
     date_in_address,
     day_order,
     iso_date,
     label_before,
     same_day,
+    written_dates,
     written_day,
 )
 from groundwire.reading.metadata.page_metadata import UNDATED, Metadata, is_front_page
@@ -270,7 +270,7 @@ def _differ(rows: Sequence[tuple[object, ...]]) -> bool:
 def _read_written(days: _Days) -> None:
     """Add the days that are written: with a label anywhere, or else near the heading."""
     text, end = days.text, days.end
-    for match in islice(WRITTEN.finditer(text), _MAX_WRITTEN):
+    for match in islice(written_dates(text), _MAX_WRITTEN):
         place = match.start()
         if (day := written_day(match, days.order)) is None or any(a <= place < b for a, b in days.others):
             continue
@@ -365,7 +365,7 @@ def _with_ancestors(element: Element | None) -> set[Node]:
 
 
 def _marked_day(element: Element, text: str, order: Callable[[], str]) -> str | None:
-    for match in WRITTEN.finditer(text) if any(map(str.isdigit, text)) else ():
+    for match in written_dates(text):
         before = text[max(0, match.start() - 60) : match.start()]
         if (day := written_day(match, order)) and label_before(before) not in OTHER_LABELS:
             return day
@@ -448,7 +448,8 @@ def _names_after_by(text: str, start: int, end: int) -> str | None:
     Elsewhere they are those after "written by", if these are the same everywhere.
     """
     text, far_names = "\n" + text, set[str]()  # the first line begins like all others
-    for match in _BYLINE.finditer(text):
+    is_far = "written by" in text.lower()
+    for match in _BYLINE.finditer(text, 0, len(text) if is_far else end + _MAX_AFTER):
         line = text[match.end() : match.end() + 100].lstrip().partition("\n")[0]  # the most spaces to match below
         names = _names_in(["by " + re.split(r"\s{0,100}(?:[|\u2022\u00b7/(]|\s[-\u2013\u2014]\s|\bon\b)", line)[0]])
         if names and start - _MAX_BEFORE <= match.start() <= end + _MAX_AFTER:

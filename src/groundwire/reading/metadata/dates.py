@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
 from email.utils import parsedate_to_datetime
 from itertools import islice
@@ -14,13 +14,13 @@ from groundwire.reading.text.sanitize import lower
 
 __all__ = [
     "OTHER_LABELS",
-    "WRITTEN",
     "date_in_address",
     "day_order",
     "iso_date",
     "label_before",
     "later_day",
     "same_day",
+    "written_dates",
     "written_day",
 ]
 
@@ -93,7 +93,7 @@ def _moment(value: str) -> date | None:
     if _CLOCK.search(value):
         return parsedate_to_datetime(value)
     plain = _YEAR_FIRST.sub(r"\3 \2 \1", _HYPHEN.sub(" ", value))
-    match = WRITTEN.match(plain) or WRITTEN.match(plain, plain.find(" ") + 1)  # the name of the day may come first
+    match = _WRITTEN.match(plain) or _WRITTEN.match(plain, plain.find(" ") + 1)  # the name of the day may come first
     numbers = _numbers(match, lambda: "") if match and "/" not in match[0] else None
     return date(*numbers) if numbers else None
 
@@ -168,7 +168,7 @@ _MONTH_NAMES: Final = (
 _MONTH_NUMBERS: Final[Mapping[str, int]] = {
     name: number for number, names in enumerate(_MONTH_NAMES, 1) for name in names.split()
 }
-WRITTEN: Final = re.compile(  # what no date begins with is skipped quickly, and no shorter name of a month is tried
+_WRITTEN: Final = re.compile(  # what no date begins with is skipped quickly, and no shorter name of a month is tried
     r"(?=\d)(?<![\d.,/-])(?:"
     r"(?P<y1>(?:19|20)\d\d)(?:[-/]|\.\s?)(?P<m1>\d{1,2})(?:[-/]|\.\s?)(?P<d1>\d{1,2})"
     r"|(?P<y2>(?:19|20)\d\d)\s?[年년]\s?(?P<m2>\d{1,2})\s?[月월]\s?(?P<d2>\d{1,2})\s?[日일]"
@@ -178,6 +178,9 @@ WRITTEN: Final = re.compile(  # what no date begins with is skipped quickly, and
     r")(?![\d%€$])"
     r"|\b(?P<m5>[^\W\d_]{3,12}+)\.?\s(?P<d5>\d{1,2})(?:st|nd|rd|th)?,?\s(?P<y5>(?:19|20)\d\d)(?!\d)"
 )
+_PART: Final = re.compile(r"\d(?:(?<=[12])[09]\d\d|\d?[./-]\s?\d)")
+"""A year, or two numbers of a date: one of them is in each match of `_WRITTEN`."""
+_LONGEST: Final = 40  # characters of a match of `_WRITTEN`, and more
 _OTHER_LABEL: Final = re.compile(
     r"(?:(?P<changed>updat\w{1,3}|modifi\w{1,4}|changed|revised|reviewed|(?:last )?edited"
     r"|aktualisier\w*|geändert|änderung|bearbeitet|stand|mise? à jour|actualizad\w*|actualización|aggiornat\w*"
@@ -233,7 +236,7 @@ def day_order(text: str, language: str | None) -> str:
 
 
 def written_day(match: re.Match[str], order: Callable[[], str]) -> str | None:
-    """Return the day of a match of `WRITTEN` as ISO 8601; None if there is no such day, or its order is unclear.
+    """Return the day of a match of `_WRITTEN` as ISO 8601; None if there is no such day, or its order is unclear.
 
     Args:
         match: The match.
@@ -244,7 +247,7 @@ def written_day(match: re.Match[str], order: Callable[[], str]) -> str | None:
 
 
 def _numbers(match: re.Match[str], order: Callable[[], str]) -> tuple[int, int, int] | None:
-    """Return the year, the month, and the day of a match of `WRITTEN`; None if their order is unclear."""
+    """Return the year, the month, and the day of a match of `_WRITTEN`; None if their order is unclear."""
     parts = {name[0]: value for name, value in match.groupdict().items() if value is not None}
     year, day, sign = int(parts["y"]), int(parts["d"]), parts.get("s", "")
     if not parts["m"].isdigit():
@@ -262,6 +265,16 @@ def _numbers(match: re.Match[str], order: Callable[[], str]) -> tuple[int, int, 
         if written == "mdy":
             day, month = month, day
     return year, month, day
+
+
+def written_dates(text: str) -> Iterator[re.Match[str]]:
+    """Yield the matches of `_WRITTEN` in a text, looking only around what each has, which is several times as fast."""
+    done = 0
+    for part in _PART.finditer(text):
+        match = _WRITTEN.search(text, max(done, part.start() - _LONGEST), part.end() + _LONGEST)
+        if match and match.start() < part.end():
+            yield match
+            done = match.end()
 
 
 def label_before(before: str) -> str:

@@ -41,6 +41,7 @@ _ESCAPES: Final = re.compile(
 """The escape sequences of ECMA-48, removed as a whole: without the payload of bare controls."""
 
 _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]")
+_PLAIN: Final = bytes([*b"\t\n", *range(0x20, 0x7F)])
 _NEWLINES: Final = "\x0b\x0c\x85\u2028\u2029"
 _NOT_WORD: Final = re.compile(r"[\W_]+")
 _LONE_RETURN: Final = re.compile(r"\r(?!\n)")
@@ -51,11 +52,16 @@ def strip_controls(text: str) -> str:
     """Remove escape sequences and control characters other than newline and tab."""
     if "\r" in text:  # searching for pairs takes five times as long as for one character
         text = text.replace("\r\n", "\n").replace("\r", "\n") if _LONE_RETURN.search(text) else text.replace("\r", "")
-    if _CONTROLS.search(text) is None:
+    if _CONTROLS.search(_unusual(text)) is None:
         return text
     for newline in _NEWLINES:
         text = text.replace(newline, "\n")
-    return _CONTROLS.sub("", _ESCAPES.sub("", text))
+    return _CONTROLS.sub("", _ESCAPES.sub("", text)) if _CONTROLS.search(_unusual(text)) else text
+
+
+def _unusual(text: str) -> str:
+    """Return the characters of a text that are not plain ASCII, in which a pattern is found several times as fast."""
+    return text.encode("utf-8", "surrogatepass").translate(None, _PLAIN).decode("utf-8", "surrogatepass")
 
 
 def lower(text: str) -> str:
@@ -192,10 +198,11 @@ def strip_invisible(text: str) -> tuple[str, Counts]:
     """
     counts: Counts = Counter()
     if not text.isascii():
-        if _SUSPECT.search(text) or "\u200c" in text:
+        unusual = _unusual(text)
+        if _SUSPECT.search(unusual):
             text = _strip(text, counts)
-        text, count = _MARKS.subn(r"\1", text)
-        counts[_ACCENTS] += count
+        if _MARKS.search(unusual):
+            text, counts[_ACCENTS] = _MARKS.subn(r"\1", text)
     return text, +counts
 
 
