@@ -385,6 +385,10 @@ _OTHERS: Final[Mapping[str, Growing]] = {
     "reading.metadata.dates.same_day": Growing(
         lambda text: module("reading.metadata.dates").same_day(text, text), PROSE
     ),
+    "reading.metadata.dates.written_dates": Growing(
+        lambda text: list(module("reading.metadata.dates").written_dates(text)),
+        (*PROSE, "1/2/2024 ", "1/", "13-", "May ", "2024 "),
+    ),
     "reading.passages.excerpts.find_all": Growing(plain("reading.passages.excerpts", "find_all", "ship a"), ALL),
     "reading.passages.reranking.rank": Growing(ranked, ALL),
     "reading.passages.outline.Outline": Growing(outlined, ALL),

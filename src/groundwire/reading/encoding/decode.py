@@ -166,4 +166,5 @@ def _decoded(body: bytes, name: str, source: EncodingSource, warnings: list[str]
         name == "utf-8" and b"\xef\xbf\xbd" in body and body.count(b"\xef\xbf\xbd") == text.count("\ufffd")
     ):
         warnings = [*warnings, "Some bytes could not be read and are shown as U+FFFD."]
-    return Decoded(text=text.replace("\0", "\ufffd"), encoding=name, source=source, warnings=tuple(warnings))
+    text = text.replace("\0", "\ufffd") if b"\0" in body else text
+    return Decoded(text=text, encoding=name, source=source, warnings=tuple(warnings))

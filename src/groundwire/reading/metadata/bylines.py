@@ -25,7 +25,7 @@ from groundwire.reading.metadata.dates import (
     written_day,
 )
 from groundwire.reading.metadata.page_metadata import UNDATED, Metadata, is_front_page
-from groundwire.reading.text.sanitize import bared
+from groundwire.reading.text.sanitize import bared, lower
 
 __all__ = ["Byline", "author_of", "publication_day", "read_byline"]
 
@@ -437,8 +437,7 @@ def _nearest_writers(writers: list[tuple[int, int, int, str]]) -> str:
 
 
 _BYLINE: Final = re.compile(
-    rf"[\n\u2022\u00b7|][^\w\n]{{0,3}}(?:(?:(?:{_VERBS})\s){{0,2}}(?:{_PREPOSITIONS}):?\s|(?:{_ROLES})\s?[:：]|oprac\.\s)",
-    re.IGNORECASE,
+    rf"[\n\u2022\u00b7|][^\w\n]{{0,3}}(?:(?:(?:{_VERBS})\s){{0,2}}(?:{_PREPOSITIONS}):?\s|(?:{_ROLES})\s?[:：]|oprac\.\s)"
 )
 
 
@@ -448,12 +447,12 @@ def _names_after_by(text: str, start: int, end: int) -> str | None:
     Elsewhere they are those after "written by", if these are the same everywhere.
     """
     text, far_names = "\n" + text, set[str]()  # the first line begins like all others
-    is_far = "written by" in text.lower()
-    for match in _BYLINE.finditer(text, 0, len(text) if is_far else end + _MAX_AFTER):
+    low = lower(text)
+    for match in _BYLINE.finditer(low, 0, len(low) if "written by" in low else end + _MAX_AFTER):
         line = text[match.end() : match.end() + 100].lstrip().partition("\n")[0]  # the most spaces to match below
         names = _names_in(["by " + re.split(r"\s{0,100}(?:[|\u2022\u00b7/(]|\s[-\u2013\u2014]\s|\bon\b)", line)[0]])
         if names and start - _MAX_BEFORE <= match.start() <= end + _MAX_AFTER:
             return names
-        if "written by" in match[0].lower():
+        if "written by" in match[0]:
             far_names.add(names)
     return (far_names.pop() or None) if len(far_names) == 1 else None

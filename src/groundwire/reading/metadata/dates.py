@@ -178,9 +178,9 @@ _WRITTEN: Final = re.compile(  # what no date begins with is skipped quickly, an
     r")(?![\d%€$])"
     r"|\b(?P<m5>[^\W\d_]{3,12}+)\.?\s(?P<d5>\d{1,2})(?:st|nd|rd|th)?,?\s(?P<y5>(?:19|20)\d\d)(?!\d)"
 )
-_PART: Final = re.compile(r"\d(?:(?<=[12])[09]\d\d|\d?[./-]\s?\d)")
-"""A year, or two numbers of a date: one of them is in each match of `_WRITTEN`."""
-_LONGEST: Final = 40  # characters of a match of `_WRITTEN`, and more
+_PART: Final = re.compile(r"\d(?:(?<=[12])[09]\d\d|\d?([./-])\s?\d\d?\1)")
+"""A year, or a day and a month: one of them is in each match of `_WRITTEN`."""
+_LONGEST: Final = 31  # characters of a match of `_WRITTEN`
 _OTHER_LABEL: Final = re.compile(
     r"(?:(?P<changed>updat\w{1,3}|modifi\w{1,4}|changed|revised|reviewed|(?:last )?edited"
     r"|aktualisier\w*|geändert|änderung|bearbeitet|stand|mise? à jour|actualizad\w*|actualización|aggiornat\w*"
