@@ -153,6 +153,15 @@ def read_sheet(text: str, sheet: Sheet, split: Callable[[str], Sequence[str]] = 
     for piece in text.split("}"):
         parts = (stray + piece).split("{")
         body, stray, block = parts.pop(), "", stack[-1]
+        if len(parts) == 1 and block.kind in {"skip", "group"}:
+            prelude = parts[0].strip()  # most rules are in no other one
+            if block.kind == "skip":
+                continue
+            if prelude[:1] not in {"@", "}"} and "&" not in prelude and ";" not in prelude:
+                selectors = split(prelude) if len(prelude) <= _MAX_SELECTOR else ()
+                if selectors and (declared := _relevant(body)):
+                    sheet.rules.append(StyleRule(selectors, tuple(declared), block.layer))
+                continue
         for prelude in parts:
             block = stack[-1]
             statements, _, prelude = prelude.rpartition(";")

@@ -108,6 +108,8 @@ _HIDDEN_MAIL: Final = "/cdn-cgi/l/email-protection"
 _REMOVED_FROM_URLS: Final = re.compile(r"[\t\n\r]")  # as in https://url.spec.whatwg.org/#concept-basic-url-parser
 _UNFIT_IN_URLS: Final = re.compile(r"[\x00-\x20\x7f-\xa0<>\\|`]|&(?=#?\w{1,31};)")
 _WEB: Final = re.compile(r"https?://", re.IGNORECASE)
+_ORIGIN: Final = re.compile(r"https?://[^/?#\\\[]+")
+_PLAIN_PATH: Final = re.compile(r"/(?!/)(?:[\w%~+=/-]|(?<=\w)\.(?=\w))*(?:\?[\w%~+=&./-]+)?")
 _PARENTHESES: Final = re.compile(r"\([^()]*\)")
 _MAX_PARENTHESES: Final = 3  # in each other
 
@@ -125,10 +127,15 @@ def web_url(reference: str, base_url: str = "") -> str:
     reference = _REMOVED_FROM_URLS.sub("", reference.strip("\x00\x0b\x0c \t\n\r"))
     if not reference or len(reference) > _MAX_ADDRESS or _HIDDEN_MAIL in reference:
         return ""
-    try:  # joining raises an error for an invalid IPv6 address, too
-        address = reference if _WEB.match(reference) and "[" not in reference else urljoin(base_url, reference)
-    except ValueError:
-        return ""
+    if _WEB.match(reference) and "[" not in reference:
+        address = reference
+    elif _PLAIN_PATH.fullmatch(reference) and (origin := _ORIGIN.match(base_url)):
+        address = origin[0] + reference  # as joining would, at a tenth of the time
+    else:
+        try:  # joining raises an error for an invalid IPv6 address, too
+            address = urljoin(base_url, reference)
+        except ValueError:
+            return ""
     if not _WEB.match(address) or address[-3:] == "://":
         return ""
     address = _UNFIT_IN_URLS.sub(_percent, address)

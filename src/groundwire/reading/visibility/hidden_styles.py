@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
 from turbohtml import Document, Element
@@ -521,11 +521,13 @@ def measure_fonts(document: Document, states: dict[Element, bool], styles: Style
 
 
 _UTILITY: Final = re.compile(
-    r"\A(?:(?:[a-z0-9]+[-_]{1,2})?(?:visually-?_?hidden|screen-?_?reader(?:-?_?(?:text|only))?|sr-?_?only|a11y-hidden"
+    r"^(?!not-)(?:(?:[a-z0-9]+[-_]{1,2})?"
+    r"(?:visually-?_?hidden|screen-?_?reader(?:-?_?(?:text|only))?|sr-?_?only|a11y-hidden"
     r"|assistive-?text|hidden-accessible)(?:-focusable|__?[\w-]+)?"
     r"|(?:u-|is-|d-|ui-|uk-|w-|js-)?(?:hidden|hide)(?:-all|-visually)?|d-none|display-none|element-(?:invisible|hidden)"
     r"|off-?screen|invisible|w-condition-invisible|ui-helper-hidden(?:-accessible)?|elementor-hidden-desktop"
-    r"|elementor-screen-only|only-print|print-only|d-print-block|visible-print(?:-block)?)",
+    r"|elementor-screen-only|only-print|print-only|d-print-block|visible-print(?:-block)?)$",
+    re.MULTILINE,
 )
 """Class names, in lower case, that hide in common style kits (Bootstrap, Tailwind, WordPress, Angular, Drupal ...)."""
 
@@ -547,10 +549,9 @@ _PHONE_NAMES: Final = frozenset({"max", "down", "only", "until", "below", "lt", 
 _PARTS: Final = re.compile(r"[^a-z0-9]+")
 
 
-def hiding_classes(names: Iterable[str]) -> set[str]:
-    """Return the class names that hide in common style kits."""
-    lowered = ((name, name.lower()) for name in names)
-    return {name for name, low in lowered if _UTILITY.fullmatch(low) and not low.startswith("not-")}
+def hiding_classes(names: str, lowered: str) -> set[str]:
+    """Return the class names, of which each has a line, that hide in common style kits; `lowered` is in lower case."""
+    return {names[match.start() : match.end()] for match in _UTILITY.finditer(lowered)}
 
 
 def is_shown_by(classes: str) -> bool:

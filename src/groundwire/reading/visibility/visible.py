@@ -121,7 +121,9 @@ def drop_unseen(document: Document) -> Removed:
     counts = drop_unrendered(document)
     selector = f"{_HIDDEN_ATTRIBUTES}, {COLORED}, {_ARIA_HIDDEN}"
     marked = document.select(selector)  # all at once: searching the page is what takes time
-    utilities = {name for name in hiding_classes(styles.page_classes) if "." + name not in styles.sheet_names}
+    names = "\n".join(styles.page_classes)
+    lowered = lower(names)
+    utilities = {name for name in hiding_classes(names, lowered) if "." + name not in styles.sheet_names}
     reasons = _declare_defaults(document, marked, styles, utilities)
     for element in marked:
         declare_attributes(element, styles)
@@ -143,7 +145,7 @@ def drop_unseen(document: Document) -> Removed:
         if any(states.values()) and (dropped := drop_texts(states)):
             counts[name] += dropped
     described = write_appearance(document, styles)
-    return Removed(dict(counts), revealed, doubtful, lower("\n".join(styles.page_classes)), described)
+    return Removed(dict(counts), revealed, doubtful, lowered, described)
 
 
 def _declare_defaults(
