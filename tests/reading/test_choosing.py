@@ -9,6 +9,8 @@ from operator import mul
 
 import pytest
 import turbohtml
+from hypothesis import given
+from hypothesis import strategies as st
 from turbohtml import Element
 
 from components.work import growths
@@ -16,17 +18,18 @@ from groundwire.models.validators import PAGE_PARTS
 from groundwire.reading.extract import extract
 from groundwire.reading.html.semantics import marked_elements, parse_page
 from groundwire.reading.main_content.blocks import Layout, lay_out
+from groundwire.reading.main_content.boxes import _BOX_NAME, _STEMS
 from groundwire.reading.main_content.classifier import KINDS, Forest, Model, load_model
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
 from groundwire.reading.main_content.page_blocks import PageBlocks, Verdict
-from groundwire.reading.main_content.page_parts import PARTS, part_blocks
+from groundwire.reading.main_content.page_parts import PARTS, STEMS, part_blocks
 from groundwire.reading.main_content.page_type import read_hints
 from groundwire.reading.main_content.posts import label_posts
 from groundwire.reading.main_content.rules import RULES, apply_rules, copies, may_repeat
 from groundwire.reading.main_content.select import MENUS_ONLY, is_tiny, judge, kind_row, prune, select_main
 from groundwire.reading.main_content.select import choose as choose_page
 from groundwire.reading.main_content.stated_content import stated_content
-from groundwire.reading.main_content.text_features import names_of
+from groundwire.reading.main_content.text_features import NameIndex, names_of
 from groundwire.reading.metadata.embedded_json import Thing, things
 
 LONG = "x" * 40
@@ -557,6 +560,13 @@ def test_something_is_left_whatever_is_not_wanted() -> None:
     assert any(apply(BY_NAME, layout, [True, True], "service", dict.fromkeys(PAGE_PARTS, False)))
 
 
+@pytest.mark.parametrize("part", sorted(PARTS))
+@given(st.data())
+def test_every_word_for_a_part_has_one_of_its_stems(part: str, data: st.DataObject) -> None:
+    named = data.draw(st.from_regex(PARTS[part])).lower()
+    assert any(stem in named for stem in STEMS[part])
+
+
 @pytest.mark.parametrize(
     ("kind", "left"),
     [
@@ -944,6 +954,19 @@ def test_boxes_with_notes_are_kept_whole(markup: str, scores: tuple[int, ...], k
         assert len(keep) == len(layout.texts)
         after = apply("boxes", layout, keep)
         assert after[1:] == [(name == "admonition") if state == "manual" else state for state in kept]
+
+
+@given(st.from_regex(_BOX_NAME).filter(lambda name: "\0" not in name))  # a parser leaves none
+def test_every_name_of_a_box_has_one_of_its_stems(name: str) -> None:
+    assert NameIndex(["", name, "other"]).having(_STEMS) == {name}
+
+
+def test_names_are_found_by_stems_in_any_case_wherever_they_are() -> None:
+    names = NameIndex(["Ad box", "header", "", "nav\nbar", "body", "HEADER"])
+    assert names.having(("ad", "bar")) == {"Ad box", "header", "nav\nbar", "HEADER"}
+    assert names.having(("nav", "xad", "b")) == {"nav\nbar", "Ad box", "body"}
+    assert names.having(()) == set()
+    assert NameIndex([]).having(("ad",)) == set()
 
 
 CARD = "<div class='card {2}'><h4>{0}</h4><p>{1}</p></div>"

@@ -22,6 +22,11 @@ _BOX_NAME: Final = re.compile(
 )
 """Names of a box with a note or a warning; the group is those that only generators of documentation use."""
 _IN_TABLE: Final = frozenset({"table", "tbody", "thead", "tr", "td", "th", "li", "body"})
+_STEMS: Final = (
+    "admonition", "alert", "callout", "caution", "custom-block", "danger", "hint", "important", "messagebox", "note",
+    "notice", "starlight-aside", "information-macro", "tip", "warning",
+)  # fmt: skip
+"""One of these is in each name that `_NAMED` matches."""
 _NO_LABELS: Final = HEADINGS | {"li", "dt", "dd", "pre", "summary"}
 _BOLD: Final = frozenset({"strong", "b", "code", "a"})
 _MAX_BOX: Final = 2_000  # characters of such a box; larger ones are parts of the page
@@ -40,7 +45,7 @@ def _boxes(page: PageBlocks) -> Mapping[int, list[int]]:
 def _find_boxes(page: PageBlocks) -> Mapping[int, list[int]]:
     """Return the blocks of each box; the innermost box counts."""
     layout, names = page.layout, page.verdict.names
-    called = {name for name in set(names) if _BOX_NAME.search(name)}
+    called = {name for name in page.index.having(_STEMS) if _BOX_NAME.search(name) is not None}
     inside: dict[int, list[int]] = {}
     if not called:
         return inside

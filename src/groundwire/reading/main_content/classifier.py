@@ -118,7 +118,9 @@ class Forest:
 
     def chances(self, columns: Sequence[bytes]) -> list[int]:
         """Return the probability of each block, from 0 to 254; see `totals`."""
-        return list(map(self._chance, self.totals(columns)))
+        totals = self.totals(columns)
+        chances = {total: self._chance(total) for total in set(totals)}
+        return [chances[total] for total in totals]
 
     def _chance(self, total: int) -> int:
         return int(MAX_CODE / (1 + exp(min(50.0, (self.zero - total) / self.scale))) + 0.5)

@@ -36,7 +36,7 @@ _ROLES: Final[Mapping[str, int]] = {
 }  # fmt: skip
 
 _Place = tuple[int, int, int, int, int, int, int, int, int, int, int]
-"""Depth, flags, the purpose of its names, and the attributes of `ElementFeatures` from `near` to `articles`."""
+"""Depth, flags, the purpose of its names, and the attributes of `ElementFeatures` for each context from `near` on."""
 _NOWHERE: Final[_Place] = (0, 0, 0, 0, 0, NEUTRAL, NEUTRAL, NEUTRAL, NEUTRAL, NEUTRAL, 0)
 _Verdict = tuple[int, int, int, int]
 """Meanings of names: keyword groups as bits; the worst of the words; the best; the meaning of the role."""
@@ -63,11 +63,18 @@ class Holdings:
 
 @dataclass(slots=True)
 class ElementFeatures:
-    """Names and contexts of the elements that hold text; those of the others are neutral."""
+    """Names and contexts of the elements that hold text.
 
+    Elements with the same name and tag in the same context share a context, which applies to most elements of a page,
+    so features are stored once per context.
+    """
+
+    states: list[int]
+    """The context of each element; 0 for elements without text."""
     depths: list[int]
+    """The depth of each element with text."""
     flags: list[int]
-    """The semantics of the element and all ancestors as bits; see `SEMANTIC`."""
+    """For each context, the semantics of the element and all ancestors as bits; see `SEMANTIC`."""
     near: list[int]
     """The purpose suggested by its names and its parent's, a bit per keyword group."""
     around: list[int]
@@ -82,7 +89,7 @@ class ElementFeatures:
     articles: list[int]
     """The number of enclosing articles."""
     siblings: list[int]
-    """Its sibling group: same parent, same tag, same names."""
+    """For each element, its sibling group: same parent, same tag, same names."""
     brother_counts: list[int]
     brother_sizes: list[int]
 
@@ -124,24 +131,38 @@ def sum_up(layout: Layout, sizes: Sequence[int], link_shares: Sequence[int], goo
 def see_standing(layout: Layout, names: Sequence[str], holdings: Holdings, lexicon: Lexicon) -> ElementFeatures:
     """Return the names and contexts of the elements that hold text."""
     parents, tags, characters, blocks = layout.parents, layout.tags, holdings.sizes, holdings.blocks
-    places, siblings = [_NOWHERE] * len(parents), [0] * len(parents)
-    groups: dict[tuple[int, str, str], int] = {}
+    total = len(parents)
+    states, siblings = [0] * total, [0] * total
+    entries = [_NOWHERE]
+    state_of: dict[tuple[int, str, str], int] = {}
+    groups: dict[int, int] = {}
     counts: list[int] = []
     sizes: list[int] = []
     verdicts = _judge(names, lexicon)
-    rows = compress(zip(range(len(parents)), parents, tags, names, characters, strict=True), blocks)
+    rows = compress(zip(range(total), parents, tags, names, characters, strict=True), blocks)
     for element, parent, tag, name, size in rows:
-        verdict = verdicts[name]
-        places[element] = _stand(places[parent], tag, verdict) if element else _at_root(verdict)
-        group = siblings[element] = groups.setdefault((parent, tag, name), len(counts))
-        if group == len(counts):
-            counts.append(0)
-            sizes.append(0)
-        counts[group] += 1
-        sizes[group] += size
-    depths, flags, _, near, around, low, high, low_any, high_any, sums, articles = map(list, zip(*places, strict=True))
+        above = states[parent]
+        key = (above, tag, name)
+        state = state_of.get(key)
+        if state is None:
+            verdict = verdicts[name]
+            state = state_of[key] = len(entries)
+            entries.append(_stand(entries[above], tag, verdict) if element else _at_root(verdict))
+        states[element] = state
+        brothers = state * total + parent
+        group = groups.get(brothers)
+        if group is None:
+            group = groups[brothers] = len(counts)
+            counts.append(1)
+            sizes.append(size)
+        else:
+            counts[group] += 1
+            sizes[group] += size
+        siblings[element] = group
+    deep, flags, _, near, masks, low, high, low_any, high_any, sums, articles = map(list, zip(*entries, strict=True))
+    depths = [deep[state] for state in states]
     return ElementFeatures(
-        depths, flags, near, around, low, high, low_any, high_any, sums, articles, siblings, counts, sizes
+        states, depths, flags, near, masks, low, high, low_any, high_any, sums, articles, siblings, counts, sizes
     )
 
 

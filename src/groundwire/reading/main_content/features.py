@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from itertools import accumulate, repeat
-from operator import floordiv, or_, sub
+from operator import add, floordiv, or_, sub
 from typing import Final
 
 from groundwire.reading.main_content.blocks import Layout
@@ -25,7 +25,9 @@ from groundwire.reading.main_content.element_features import (
 from groundwire.reading.main_content.page_type import HINTS, NO_HINTS, Hints
 from groundwire.reading.main_content.quantize import (
     MAX_CODE,
+    LookupColumn,
     Picker,
+    fields,
     log,
     logs,
     picker,
@@ -68,6 +70,8 @@ _OTHER_LEAD: Final = 9
 _FOOTER: Final = 1 << SEMANTIC.index("footer")
 _LEVELS: Final = (0, 1, 2, 3, 5)
 _STEPS: Final = (-2, -1, 1, 2)
+_WIDENED: Final = tuple(int(f"{mask:b}", 4) for mask in range(1 << len(GROUPS)))
+"""Masks with two bits for each bit, so that two of them can be added group by group."""
 _PAGE_GROUPS: Final = tuple(GROUPS.index(name) for name in ("comment", "thread", "product", "listing"))
 
 FEATURES: Final[tuple[str, ...]] = (
@@ -125,7 +129,11 @@ def describe(layout: Layout, lexicon: Lexicon, names: list[str] | None = None, h
     standing = see_standing(layout, names, holdings, lexicon)
     headings = [tags[owner] in _HEADINGS for owner in owners]
     main_heading = next(
-        (block for block, owner in enumerate(owners) if tags[owner] == "h1" and not standing.flags[owner] & _FOOTER),
+        (
+            block
+            for block, owner in enumerate(owners)
+            if tags[owner] == "h1" and not standing.flags[standing.states[owner]] & _FOOTER
+        ),
         -1,
     )
     wording = read_wording(layout.texts, sizes, shares, headings, lexicon)
@@ -223,14 +231,16 @@ def _element_columns(codes: list[bytes], standing: ElementFeatures, around: list
     columns = [take(column, around[level]) for level in _LEVELS for column in codes]
     depths = here(standing.depths)
     columns.append(bytes(depths if max(depths) <= MAX_CODE else [min(MAX_CODE, depth) for depth in depths]))
-    flags, names = here(standing.flags), list(zip(here(standing.near), here(standing.around), strict=True))
-    columns += [bytes([flag >> bit & 1 for flag in flags]) for bit in range(len(SEMANTIC))]
-    columns.append(take(standing.articles, here))
-    columns += [bytes([(near >> bit & 1) + (far >> bit & 1) for near, far in names]) for bit in range(len(GROUPS))]
-    for level in (0, 1, 2):
-        columns += [take(standing.low, around[level]), take(standing.high, around[level])]
-    columns += [take(standing.low_any, here), take(standing.high_any, here)]
-    columns.append(bytes([max(0, min(MAX_CODE, total)) for total in here(standing.sums)]))
+    places = [LookupColumn(around[level](standing.states), len(standing.flags)) for level in (0, 1, 2)]
+    own_column = places[0].column
+    columns += fields(standing.flags, len(SEMANTIC), 1, own_column)
+    columns.append(own_column(standing.articles))
+    wide = _WIDENED.__getitem__
+    columns += fields(list(map(add, map(wide, standing.near), map(wide, standing.around))), len(GROUPS), 2, own_column)
+    for place in places:
+        columns += [place.column(standing.low), place.column(standing.high)]
+    columns += [own_column(standing.low_any), own_column(standing.high_any)]
+    columns.append(own_column([max(0, min(MAX_CODE, total)) for total in standing.sums]))
     group: Picker = picker(standing.siblings)
     groups = zip(standing.brother_sizes, standing.brother_counts, strict=True)
     counts = take(logs(standing.brother_counts), group)
@@ -277,14 +287,15 @@ def _page_columns(
     core: int,
 ) -> list[bytes]:
     tags, owners, count, total = layout.tags, layout.owners, len(sizes), holdings.sizes[0]
-    flags = [standing.flags[owner] for owner in owners]
+    states = [standing.states[owner] for owner in owners]
+    flags = [standing.flags[state] for state in states]
     meanings = reduce(or_, set(flags))
     block_tags = [tags[owner] for owner in owners]
     pre = 1 << SEMANTIC.index("pre")
     shape_sizes = _shape_sums(kinds, sizes)
     widest = shape_sizes.index(max(shape_sizes))
     shape_count = kinds.count(widest)
-    around = [standing.around[owner] for owner in owners]
+    around = [standing.around[state] for state in states]
     groups = reduce(or_, set(around))
     page = (
         log(count),

@@ -8,6 +8,7 @@ from typing import Final
 
 from groundwire.reading.main_content.blocks import Layout
 from groundwire.reading.main_content.classifier import KINDS
+from groundwire.reading.main_content.text_features import NameIndex
 
 __all__ = ["SHARE_OF_BEST", "PageBlocks", "Verdict"]
 
@@ -47,10 +48,15 @@ class PageBlocks:
     """Whether each block is kept."""
     parts: Mapping[str, bool] = field(default_factory=dict)
     """The parts that the caller wants kept, or left out, on every kind of page."""
+    index: NameIndex = field(init=False)
+    """The names of the elements, to be searched for parts of them."""
     writers: list[int] | None = None
     """The blocks that name the writer of a post, once they have been looked for."""
     boxes: Mapping[int, list[int]] | None = None
     """The blocks of each box with a note, by the number of its element, once they have been looked for."""
+
+    def __post_init__(self) -> None:
+        self.index = NameIndex(self.verdict.names)
 
     def is_likely(self, kinds: Collection[str]) -> bool:
         """Return whether the page is more likely than not of one of some kinds, and the likeliest kind is among them.

@@ -16,6 +16,7 @@ from turbohtml import Element
 from groundwire.reading.main_content.blocks import HEADINGS, INLINE, Layout
 from groundwire.reading.main_content.classifier import KINDS
 from groundwire.reading.main_content.page_blocks import PageBlocks
+from groundwire.reading.main_content.text_features import NameIndex
 
 __all__ = [
     "BYLINE",
@@ -23,6 +24,7 @@ __all__ = [
     "KINDS_WITHOUT",
     "MOST_OF_IT",
     "PARTS",
+    "STEMS",
     "VERBATIM",
     "WHEN",
     "WITH_EXTRAS",
@@ -37,8 +39,8 @@ __all__ = [
 
 
 def named(*words: str) -> re.Pattern[str]:
-    """Return what finds one of several words, given as patterns, in the names of an element in lower case."""
-    return re.compile(rf"(?<![a-z])(?:{'|'.join(words)})(?![a-z])")
+    """Return what finds one of several words, given as patterns, in the names of an element."""
+    return re.compile(rf"(?<![a-z])(?:{'|'.join(words)})(?![a-z])", re.IGNORECASE)
 
 
 _INLINE_LEVELS: Final = 5
@@ -107,6 +109,31 @@ PARTS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
     }
 )  # fmt: skip
 """The words for each part, one of which the names of an element have."""
+STEMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "bylines": ("byline", "author", "dateline", "meta"),
+        "captions": ("caption", "credit"),
+        "comments": (
+            "comment", "disqus", "replies", "respond", "comentario", "kommentar", "reacties", "komentarz", "leserbrief",
+            "wpd", "viafoura", "postbit",
+        ),
+        "controls": ("shar", "social", "toolbar", "sort", "print"),
+        "dates": ("dat", "timestamp", "posted"),
+        "dialogs": ("modal", "dialog", "pop", "tip"),
+        "filters": ("filter", "facet", "refine"),
+        "navigation": ("nav", "menu", "breadcrumb", "toc", "contents", "pag", "skip"),
+        "notices": ("cookie", "consent", "gdpr", "disclaimer", "copyright", "legal"),
+        "profiles": ("avatar", "profile", "signature", "reaction", "like", "badge", "online"),
+        "promotions": ("promo", "ad", "sponsor", "newsletter", "subscri"),
+        "related": (
+            "related", "recommend", "next", "more", "you", "also", "trend", "read", "popular", "posts", "similar",
+        ),
+        "reviews": ("review", "yotpo", "bazaarvoice", "trustpilot", "okendo", "judgeme"),
+        "subtitles": ("dek", "standfirst", "sub", "strapline", "lede"),
+    }
+)  # fmt: skip
+"""What every word for a part has in it; looking for these takes a tenth of the time."""
+
 _ARTICLE: Final = frozenset({"article"})
 WITH_EXTRAS: Final = frozenset(KINDS) - {"documentation", "forum"}
 """Kinds of pages that have credits, notices, and links to other pages around their text; elsewhere these may be it."""
@@ -279,7 +306,9 @@ def standfirst(page: PageBlocks) -> Iterator[int]:
             yield number
 
 
-def part_blocks(layout: Layout, names: Sequence[str], keep: Sequence[bool], part: str) -> list[int]:
+def part_blocks(
+    layout: Layout, names: Sequence[str], keep: Sequence[bool], part: str, index: NameIndex | None = None
+) -> list[int]:
     """Return the blocks of a part, by the names of the elements around them.
 
     Args:
@@ -287,9 +316,11 @@ def part_blocks(layout: Layout, names: Sequence[str], keep: Sequence[bool], part
         names: The names of each element.
         keep: The selected blocks. An element with most of their text is the content, whatever its name.
         part: One of `PARTS`, or `headline`.
+        index: The same names, to be searched for several parts.
     """
     parents, owners, tags = layout.parents, layout.owners, layout.tags
-    matches = {name for name in set(names) if PARTS[part].search(name.lower())} if part in PARTS else set()
+    near = (NameIndex(names) if index is None else index).having(STEMS.get(part, ()))
+    matches = {name for name in near if PARTS[part].search(name) is not None}
     tagged = {tag for tag, what in _TAGS.items() if what == part}
     if not matches and tagged.isdisjoint(tags) and part != "dates":
         return []

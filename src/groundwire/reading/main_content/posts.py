@@ -109,7 +109,7 @@ def _spans(layout: Layout) -> tuple[list[int], list[int]]:
 def _post_around(element: int, layout: Layout, names: Sequence[str], sizes: Sequence[int]) -> int:
     """Return the innermost element with kept text around one; 0 for none, or for a comment whose text is left out."""
     while element and not sizes[element]:
-        element = 0 if _COMMENT.search(names[element].lower()) else layout.parents[element]
+        element = 0 if _COMMENT.search(names[element]) else layout.parents[element]
     return element
 
 
@@ -160,7 +160,7 @@ def post_texts(page: PageBlocks) -> Iterator[int]:
         inside[element] = sizes[element] <= _SHORT_POST
     for element in range(1, len(tags)):
         if inside[layout.parents[element]] and tags[element] not in _OF_OTHERS:
-            inside[element] = inside[element] or _QUOTE.search(names[element].lower()) is None
+            inside[element] = inside[element] or _QUOTE.search(names[element]) is None
     yield from (number for number, owner in enumerate(owners) if inside[owner] and tags[owner] not in CONTROLS)
 
 
@@ -278,7 +278,7 @@ def _writers(page: PageBlocks) -> list[int]:
 
 def _called_writer(name: str) -> bool | None:
     """Return whether a name is that of a writer; None if it is that of something beside one."""
-    return None if _NO_WRITER.search(name) else _WRITER.search(name.lower()) is not None
+    return None if _NO_WRITER.search(name) else _WRITER.search(name) is not None
 
 
 def _names_writer(page: PageBlocks, number: int, called: Callable[[str], bool | None]) -> bool:

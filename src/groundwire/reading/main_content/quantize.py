@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Final, TypeAlias, TypeVar
 
 __all__ = [
     "MAX_CODE",
+    "LookupColumn",
     "Picker",
+    "fields",
     "log",
     "logs",
     "picker",
@@ -68,6 +70,44 @@ def picker(places: Sequence[int]) -> Callable[[Sequence[_T]], Sequence[_T]]:
 def take(column: Sequence[int], pick: Picker) -> bytes:
     """Return the selected codes of a column, as a column."""
     return bytes(pick(column))
+
+
+_PARTS: Final[Mapping[int, list[bytes]]] = {
+    width: [bytes(code >> shift & (1 << width) - 1 for code in range(256)) for shift in range(0, 8, width)]
+    for width in (1, 2)
+}
+"""For fields of one and of two bits: the fields in each byte."""
+
+
+class LookupColumn:
+    """Maps rows to items; builds columns from values of the items.
+
+    Args:
+        places: The item of each row.
+        count: The number of items.
+    """
+
+    def __init__(self, places: Sequence[int], count: int) -> None:
+        self._pick: Picker | None = picker(places) if count > 256 else None
+        self._row = bytes(places) if count <= 256 else b""
+
+    def column(self, codes: Sequence[int]) -> bytes:
+        """Return the code of each row's item."""
+        return bytes(self._pick(codes)) if self._pick else self._row.translate(bytes(codes).ljust(256, b"\x00"))
+
+
+def fields(values: Sequence[int], count: int, width: int, column_of: Callable[[Sequence[int]], bytes]) -> list[bytes]:
+    """Return a column for each of the lowest fields of some numbers.
+
+    Args:
+        values: The numbers, one per item.
+        count: The number of fields.
+        width: Bits of a field: 1 or 2.
+        column_of: Converts a code per item to the column that the fields are taken from.
+    """
+    rows = [column_of([value >> shift & 255 for value in values]) for shift in range(0, count * width, 8)]
+    parts = _PARTS[width]
+    return [rows[place // len(parts)].translate(parts[place % len(parts)]) for place in range(count)]
 
 
 def stretch(start: int, length: int, count: int) -> bytes:

@@ -252,7 +252,7 @@ def _copies(page: PageBlocks) -> Iterable[int]:
 
 def _part(page: PageBlocks, *, part: str) -> Iterable[int]:
     """Return the blocks of a part."""
-    return part_blocks(page.layout, page.verdict.names, page.keep, part)
+    return part_blocks(page.layout, page.verdict.names, page.keep, part, page.index)
 
 
 def _requested_parts(page: PageBlocks, *, controls: bool) -> Iterator[int]:

@@ -89,6 +89,11 @@ _MOVES: Final = frozenset(
         "border-left", "border-top", "translate", "transform",
     }
 )  # fmt: skip
+_TELLING: Final = _MOVES | _TRANSFORMS | {*INHERITED} | {
+    "position", "opacity", "clip", "clip-path", "filter", "mask-image", "zoom", "overflow-x", "overflow-y",
+    "content-visibility", "grid-template-rows", "contain", ANIMATED,
+}  # fmt: skip
+"""One of these is in each style that hides or moves something, but for values of `display`."""
 _RELATIVE_LENGTH: Final = re.compile(rf"({NUMBER})(?:%|[sld]?v[wh])")
 
 
@@ -119,6 +124,8 @@ def effect_of(tag: str, style: Mapping[str, str], *, incomplete: bool) -> StyleE
         style: Its longhands.
         incomplete: Whether other style sheets may set more.
     """
+    if _TELLING.isdisjoint(style) and style.get("display") not in _NO_BOX:  # as a third of a page's
+        return PLAIN
     if incomplete and "position" not in style:
         style = {**style, "position": "relative"}  # another sheet positions what has a position
     boxed = is_boxed(tag, style) or (incomplete and "display" not in style)
