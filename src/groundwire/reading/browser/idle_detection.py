@@ -23,10 +23,17 @@ WATCH: Final = """(() => {
     } });
   };
   note(EventTarget.prototype, "addEventListener", given => given[0] === "scroll");
-  note(IntersectionObserver.prototype, "observe", () => true);
+  const Observer = IntersectionObserver, observe = Observer.prototype.observe;
+  note(Observer.prototype, "observe", () => true);
   Object.defineProperty(window, Symbol.for("watches scrolling"), { value: () => watches || window.onscroll != null });
+  Object.defineProperty(window, Symbol.for("observers called"), { value: () => new Promise(done => {
+    const own = new Observer(() => { own.disconnect(); requestAnimationFrame(done) });
+    observe.call(own, document.documentElement);  // the page's are older and are called first
+    setTimeout(done, 4000);
+  }) });
 })()"""
-"""Notes whether a page watches scrolling; installed before any script of the page runs."""
+"""Notes whether a page watches scrolling, and waits until its observers have been called for the current position;
+installed before any script of the page runs."""
 
 MORE: Final = """async () => {
   const words = new RegExp("^(load|show|view|see) (\\\\d+ )?more\\\\b.{0,30}$|^more (results|posts|items|entries)$"
@@ -44,15 +51,11 @@ MORE: Final = """async () => {
   const all = [document.scrollingElement, ...document.querySelectorAll("main, [role=feed], [role=list], section, div")];
   const boxes = all.slice(0, 3000).filter(box => box && box.scrollHeight > box.clientHeight + 50
     && (box === document.scrollingElement || /auto|scroll/.test(getComputedStyle(box).overflowY)));
-  const seenByObservers = () => new Promise(done => {  // they are called at the end of a frame
-    requestAnimationFrame(() => requestAnimationFrame(done));
-    setTimeout(done, 4000);
-  });
   for (const box of boxes) box.scrollTop = 0;  // an end that stays in view is not observed again
-  await seenByObservers();
+  await window[Symbol.for("observers called")]?.();
   for (const box of boxes) box.scrollTop = box.scrollHeight;
   if (button) button.click();
-  await seenByObservers();
+  await window[Symbol.for("observers called")]?.();
   return true;
 }"""
 """Scrolls to the end of a page and clicks its button for more entries, unless that is a link or part of a form;
