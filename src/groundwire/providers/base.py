@@ -190,6 +190,8 @@ def is_owned(provider: object) -> bool:
 def price_of(provider: SearchProvider) -> float:
     """Return the usual price of one search, in US dollars; a provider without a price is free."""
     price = getattr(provider, "price_usd", 0.0)
+    if type(price) is float:
+        return price
     return float(price) if isinstance(price, (int, float)) else 0.0
 
 

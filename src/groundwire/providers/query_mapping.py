@@ -83,6 +83,8 @@ class Mapped:
             most_blocked: The maximum number of blocked domains, if it differs.
             one_list: Whether the service accepts only one list: the allowed domains, which are narrower.
         """
+        if not filters.allowed_domains and not filters.blocked_domains:
+            return {}
         lists = {"allowed_domains": filters.allowed_domains, "blocked_domains": filters.blocked_domains}
         if one_list and all(lists.values()):
             self.applied["blocked_domains"] = "post_filter"
@@ -201,6 +203,8 @@ def clipped(name: str, query: str, *, characters: int, words: int | None = None)
         characters: Maximum characters.
         words: Maximum words, if the service counts them.
     """
+    if words is None and len(query) <= characters:
+        return query, []
     parts = query.split()
     first_words = parts if words is None else parts[:words]
     text = " ".join(first_words)

@@ -13,7 +13,7 @@ import random
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, ClassVar, Final, Literal, NamedTuple, cast, get_args
+from typing import Annotated, ClassVar, Final, Literal, NamedTuple, TypeVar, cast, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -22,6 +22,8 @@ from groundwire.providers import SearchProvider
 from groundwire.storage.base import Entry
 
 __all__ = ["Changes", "Health", "HealthRecord", "Order", "ProviderHealth"]
+
+_P = TypeVar("_P", bound=SearchProvider)
 
 _SLOW: frozenset[Outcome] = frozenset({"timeout"})
 _REFUSED: frozenset[Outcome] = frozenset({"rate_limited", "blocked", "quota", "auth"})

@@ -48,6 +48,8 @@ from groundwire.transport.errors import (
 from groundwire.transport.http_date import http_date
 
 if TYPE_CHECKING:
+    from yarl import URL
+
     from groundwire.cassette import Cassette
 
 __all__ = ["FetchPolicy", "FetchSlot", "Transport", "exchange"]
@@ -160,6 +162,7 @@ def _within(deadline: Deadline) -> Timeout:
 MAX_HOPS = 10
 """The maximum redirects of a page (rule 5 of the guard)."""
 
+_SERVICES = 64  # service URLs that are checked once; the check of a URL's form never changes
 _CALL_CAP = 5_000_000  # bytes; the largest recorded search response has 0.3 million
 
 
@@ -192,6 +195,7 @@ class Transport:
         self.cassette = cassette
         self.gate: FetchPolicy | None = None
         """Admits page requests; None admits all immediately. `call` does not use it."""
+        self._services: dict[str, tuple[str, URL]] = {}
         self._connections = Connections(guard, user_agent=user_agent, proxy=proxy)
 
     async def call(
@@ -227,20 +231,28 @@ class Transport:
         """
         from yarl import URL
 
-        target = self.guard.admit(url)
-        address = URL(target.request_text, encoded=True).extend_query(params or {})
+        service = self._services.get(url)
+        if service is None:
+            target = self.guard.admit(url)
+            address = URL(target.request_text, encoded=True)
+            service = target.host if address.is_default_port() else f"{target.host}:{address.port}", address
+            if len(self._services) < _SERVICES:
+                self._services[url] = service
+        host, full = service
+        if params:
+            full = full.extend_query(params)
         body: dict[str, Any] = {}
         if json_body is not None:
             body["json"] = json_body
         elif form is not None:
             body["data"] = dict(form)
         try:
-            request = HttpRequest(method, address, headers or {}, body, on_data=on_data)
+            request = HttpRequest(method, full, headers or {}, body, on_data=on_data)
             return await exchange(self._connections, self.cassette, request, deadline, cap, None)
         except TimeoutError as error:
-            raise ProviderTimeout(provider, f"no answer from {target.authority} in time") from error
+            raise ProviderTimeout(provider, f"no answer from {host} in time") from error
         except ExchangeFailed as error:
-            raise_provider_error(provider, target.authority, error)
+            raise_provider_error(provider, host, error)
 
     async def fetch(
         self,
