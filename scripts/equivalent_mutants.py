@@ -47,7 +47,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
         for function, line in (("Cache._fetch", "if self._end_use(lease, job.owner): => if False:"),)
     ),
     (
-        "src/groundwire/routing/cache.py",
+        "src/groundwire/routing/single_flight.py",
         "SingleFlight._wait",
         "if load.answer.done() or not load.task.done(): # a caller's next call must see what this one has changed",
         "without an answer, no time is left to wait",
@@ -547,7 +547,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
     ),
     *(
         (
-            "src/groundwire/routing/cache.py",
+            "src/groundwire/routing/single_flight.py",
             function,
             line,
             "the event loop keeps a running task; this only makes sure",

@@ -65,7 +65,8 @@ MODULES: Final[tuple[tuple[str, tuple[str, ...]], ...]] = (
             "tests/routing/test_shared_health.py",
         ),
     ),
-    ("routing/cache", tuple(f"tests/routing/test_{name}.py" for name in ("cache", "cache_ttl", "calls"))),
+    ("routing/single_flight", ("tests/routing/test_calls.py", "tests/routing/test_cache.py")),
+    ("routing/cache", tuple(f"tests/routing/test_{name}.py" for name in ("cache", "cache_ttl"))),
     (
         "routing/cache_codec",
         ("tests/routing/test_cache_codec.py", "tests/routing/test_cache.py", "tests/routing/test_cache_ttl.py"),

@@ -11,7 +11,7 @@ from groundwire import AllProvidersFailed, Settings, Web
 from groundwire.deadline import Deadline
 from groundwire.errors import DeadlineExceeded
 from groundwire.providers.base import scope
-from groundwire.routing.cache import InFlightLoad, SingleFlight
+from groundwire.routing.single_flight import InFlightLoad, SingleFlight
 from groundwire.telemetry import PageDone, SearchDone
 from groundwire.testing import InjectedFault
 from world import World

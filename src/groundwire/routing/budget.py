@@ -19,15 +19,7 @@ from groundwire.routing.background_tasks import BackgroundTasks
 from groundwire.routing.cost_ledger import MICRO, CostLedger, micro
 from groundwire.routing.daily_quota import DailyQuota, Limits, take_up_to
 from groundwire.safety.tenancy import LOCAL, Owner
-from groundwire.storage.base import (
-    Add,
-    Count,
-    Get,
-    Lookup,
-    Operation,
-    Set,
-    Store,
-)
+from groundwire.storage.base import Add, Count, Get, Lookup, Operation, Set, Store
 
 __all__ = ["Limits", "Reservation", "SessionBudget", "session_name"]
 

@@ -82,7 +82,9 @@ class SharedHealth:
             entries = await self._store.batch([Get(key) for _, key in keys])
             for (provider, key), entry in zip(keys, entries, strict=True):
                 record = HealthRecord.parse(entry)
-                if record is not None and self._known.get(key) != record.written <= self._clock() + _SKEW:
+                if record is None or record.written > self._clock() + _SKEW:
+                    continue
+                if record.written != self._known.get(key):
                     self._known[key] = record.written
                     self._merge(provider, record)
 

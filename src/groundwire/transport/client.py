@@ -13,13 +13,11 @@ With a cassette requests are recorded hop by hop, or answered from it before any
 
 from __future__ import annotations
 
-import re
 import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager, nullcontext
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from groundwire._version import USER_AGENT
 from groundwire.deadline import Deadline, Timeout
@@ -33,6 +31,7 @@ from groundwire.errors import (
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import WebUrl, join_url
 from groundwire.transport.body_reader import read_body, seen_by
+from groundwire.transport.chain_cookies import ChainCookies
 from groundwire.transport.connector import (
     Connections,
     HttpRequest,
@@ -45,7 +44,6 @@ from groundwire.transport.errors import (
     raise_page_error,
     raise_provider_error,
 )
-from groundwire.transport.http_date import http_date
 
 if TYPE_CHECKING:
     from yarl import URL
@@ -292,7 +290,7 @@ class Transport:
         target = self.guard.admit(url)
         gate = self.gate if gated else None
         passed = 0
-        cookies = _ChainCookies()
+        cookies = ChainCookies()
         try:
             while True:
                 fields = {
@@ -344,62 +342,3 @@ class Transport:
 def _as_reference(location: str) -> str:
     """Percent-encode the bytes of a `Location` that are not UTF-8."""
     return "".join(f"%{ord(char) & 0xFF:02X}" if "\udc80" <= char <= "\udcff" else char for char in location)
-
-
-_MOST_COOKIES: Final = 50  # cookies of a host, as many as browsers keep at least (RFC 6265, 6.1)
-_PAIR: Final = re.compile(r"([!-~]*[!-:<-~])[ \t]*=[ \t]*([ -:<-~]*)")
-_LONGEST_COOKIE: Final = 4_096  # characters of one, as in browsers
-
-
-class _ChainCookies:
-    """Cookies of one chain of redirects: some sites redirect in a circle until a cookie that they set comes back.
-
-    They go back only to the host that set them, and are thrown away after the last redirect.
-
-    `Domain` is ignored, so that none goes to another host. `Path` is, too: a chain is short, and its cookies are few.
-    """
-
-    def __init__(self) -> None:
-        self._by_authority: dict[str, dict[str, tuple[str, bool]]] = {}
-
-    def keep(self, url: WebUrl, headers: Mapping[str, str]) -> None:
-        """Keep what a response sets.
-
-        Args:
-            url: Its URL.
-            headers: Its headers, with names in any case; one may be there several times.
-        """
-        cookies = self._by_authority.setdefault(url.authority, {})
-        for header, value in headers.items():
-            if header.lower() != "set-cookie" or len(value) > _LONGEST_COOKIE:
-                continue
-            pair, _, tail = value.partition(";")
-            if (match := _PAIR.fullmatch(pair.strip(" \t"))) is None:
-                continue
-            attributes = {name.strip().lower(): text.strip() for name, _, text in map(_split, tail.split(";"))}
-            secure = "secure" in attributes
-            if _is_over(attributes):
-                cookies.pop(match[1], None)
-            elif (url.scheme == "https" or not secure) and (match[1] in cookies or len(cookies) < _MOST_COOKIES):
-                cookies[match[1]] = match[2].rstrip(" "), secure
-
-    def header(self, url: WebUrl) -> dict[str, str]:
-        """Return the header for a request to a URL; empty when its host has set no cookies."""
-        if not self._by_authority:
-            return {}
-        cookies = self._by_authority.get(url.authority, {})
-        pairs = [f"{name}={value}" for name, (value, secure) in cookies.items() if url.scheme == "https" or not secure]
-        return {"Cookie": "; ".join(pairs)} if pairs else {}
-
-
-def _split(attribute: str) -> tuple[str, str, str]:
-    return attribute.partition("=")
-
-
-def _is_over(attributes: Mapping[str, str]) -> bool:
-    """Return whether a cookie is set only to be removed."""
-    age = attributes.get("max-age", "")
-    if re.fullmatch(r"-?\d{1,18}", age):
-        return int(age) <= 0
-    ends = http_date(attributes.get("expires", ""))
-    return ends is not None and ends <= datetime.now(UTC)
