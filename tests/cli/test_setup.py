@@ -233,6 +233,16 @@ def test_a_stronger_place_is_named(clean: Terminal, file: Path) -> None:
     assert answered(child) == 0
 
 
+def test_a_stronger_key_is_named(clean: Terminal) -> None:
+    child = speak(clean, "-p", "brave", BRAVE_API_KEY="another-key")
+    dialog = (("Keep it", "n"), ("BRAVE_API_KEY .*: ", SECRET), ("Store them there", "y"), ("Write this", "y"))
+    for question, answer in dialog:
+        child.expect(question)
+        child.sendline(answer)
+    child.expect(r"BRAVE_API_KEY\s+is\s+also\s+in\s+environment\s+with\s+another\s+key")
+    assert answered(child) == 0
+
+
 def test_a_wrong_address_is_asked_for_again(clean: Terminal, file: Path) -> None:
     child = speak(clean, "-p", "searxng")
     for question, answer in (

@@ -82,6 +82,7 @@ class Installed:
     def run(self, *command: str | Path, **variables: str) -> subprocess.CompletedProcess[str]:
         """Run a program of the environment, with nothing of ours around it."""
         environment = {"PATH": "/usr/bin:/bin", "HOME": str(self.home), "LC_ALL": "C.UTF-8", "PYTHONWARNINGS": "error"}
+        environment["GROUNDWIRE_STORAGE_TIMEOUT"] = "60"  # a busy disk adds a note to what must be silent
         environment |= variables
         program, *arguments = command
         return subprocess.run(

@@ -25,7 +25,7 @@ from groundwire.settings.sources import keys_file, user_file
 from groundwire.settings.user_folders import read
 from groundwire.setup.apply import SetupPlan, commit, with_values, would_load
 from groundwire.setup.key_storage import FileKeeper, Keeper, KeyringKeeper, keyring_state
-from groundwire.setup.provider_status import ProviderStatus, provider_statuses
+from groundwire.setup.provider_status import ProviderStatus, key_source, provider_statuses
 
 __all__ = ["setup"]
 
@@ -127,9 +127,18 @@ def _finish(plan: SetupPlan, search: Sequence[str]) -> None:
             sys.exit(ExitCode.WRONG_USE)
         copy = commit(plan, datetime.now())  # noqa: DTZ005  # a name for the user, in the user's time
         write(f"Written.{f' The previous version is saved as {copy}.' if copy else ''}", err=True)
+        _say_stronger(plan)
     if after.search.providers != tuple(search):
         warn(
             f"{after.origin('search.providers')} says search.providers = {', '.join(after.search.providers)}, "
             "which takes precedence over this file."
         )
     write('Next: groundwire search "reciprocal rank fusion"; groundwire doctor diagnoses problems.', err=True)
+
+
+def _say_stronger(plan: SetupPlan) -> None:
+    """List the stored keys that are not used, because another source takes precedence."""
+    now = load()
+    for variable, key in plan.keys.items() if plan.keeper is not None else ():
+        if now.secret(variable) != key and (source := key_source(now, (variable,))) is not None:
+            warn(f"{variable} is also in {source[1]} with another key, which takes precedence over the stored one.")

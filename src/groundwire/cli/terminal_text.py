@@ -384,19 +384,19 @@ def warn_of_result(warnings: Iterable[str]) -> None:
 
 
 class _Notes(logging.Handler):
-    """Prints each warning to standard error; what stops both the store and the archive is said once."""
+    """Prints who sees queries without a key, before they do, and collects what threads say of storage."""
 
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
-        self._causes: set[str] = set()
+        self.by_cause: dict[str, str] = {}
+        """Why nothing can be stored; what stops both the store and the archive is there once."""
 
     def emit(self, record: logging.LogRecord) -> None:
-        cause = str(record.args[0] if isinstance(record.args, tuple) and record.args else record.msg).removesuffix(".")
-        if cause not in self._causes:
-            self._causes.add(cause)
+        if record.name == _KEYLESS:
             warn(record.getMessage())
-        if record.name.startswith(_STORAGE) and (context := click.get_current_context(silent=True)):
-            context.meta[_EXPLAINED] = True
+        else:
+            cause = record.args[0] if isinstance(record.args, tuple) and record.args else record.msg
+            self.by_cause.setdefault(str(cause).removesuffix("."), record.getMessage())
 
 
 @contextmanager
@@ -415,3 +415,6 @@ def log_notes() -> Iterator[None]:
     finally:
         for logger in loggers:
             logger.removeHandler(handler)
+        warn(*handler.by_cause.values())  # now, as a thread knows no command, and a spinner has left its line
+        if handler.by_cause and (context := click.get_current_context(silent=True)):
+            context.meta[_EXPLAINED] = True

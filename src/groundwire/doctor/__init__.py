@@ -119,6 +119,7 @@ CHECKS = (
 )
 """The checks, in the order in which their findings make sense: what is first may be the cause of what follows."""
 
+_CHECK_SECONDS = 15.0  # seconds of one check, so that one that hangs leaves time for those after it
 _RESERVE_SECONDS = 0.3  # seconds before the deadline in which what is not finished is ended
 
 
@@ -172,7 +173,8 @@ async def _run(check: Check, examination: Examination) -> CheckResult:
     if "network" in check.needs and examination.offline:
         return result(detail="skipped: --offline", skipped=True)
     try:
-        async with asyncio.timeout(max(0.05, examination.deadline.remaining() - _RESERVE_SECONDS)):
+        remaining = examination.deadline.remaining() - _RESERVE_SECONDS
+        async with asyncio.timeout(max(0.05, min(_CHECK_SECONDS, remaining))):
             detail, findings = await check.run(examination)
     except TimeoutError:
         return result([_unfinished(check)])

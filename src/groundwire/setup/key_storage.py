@@ -50,7 +50,7 @@ class KeyringKeeper:
         try:
             keyring.set_password(SERVICE, variable, value)
         except (KeyringError, OSError) as error:
-            why = f"The keyring does not answer ({type(error).__name__}). Unlock it, or store the key elsewhere."
+            why = f"The keyring does not answer ({type(error).__name__}). Unlock it, or set {variable}."
             raise ConfigurationError(why) from None
 
 

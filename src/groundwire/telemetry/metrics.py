@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from threading import Lock
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from groundwire._version import install_extra
 from groundwire.errors import ConfigurationError
@@ -12,10 +12,8 @@ from groundwire.models import Attempt
 from groundwire.telemetry.call_events import PageDone, SearchDone
 from groundwire.telemetry.daily_counters import BOUNDS, BoundedLabels
 
-try:
-    from prometheus_client import CollectorRegistry, Counter, Histogram, Metric, generate_latest
-except ImportError as exc:
-    raise ConfigurationError(f"Metrics need Prometheus's client: {install_extra('prometheus')}") from exc
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
 
 __all__ = ["CONTENT_TYPE", "Metrics"]
 
@@ -25,11 +23,14 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _NOBODY = "none"
 
 
-class _Registry(CollectorRegistry):
-    """A registry without the day on which each series began, a series more for each."""
+class _WithoutCreated:
+    """A registry without the moment at which each series began, which is a series more for each."""
+
+    def __init__(self, registry: CollectorRegistry) -> None:
+        self._registry = registry
 
     def collect(self) -> Iterator[Metric]:
-        for family in super().collect():
+        for family in self._registry.collect():
             family.samples = [sample for sample in family.samples if not sample.name.endswith("_created")]
             yield family
 
@@ -39,10 +40,18 @@ class Metrics:
 
     One object may watch several `Web`s. The number of time series is bounded: outcomes are a fixed set, and of the
     providers' names the first 64 are kept apart.
+
+    Raises:
+        ConfigurationError: Prometheus's client, the extra `prometheus`, is not installed.
     """
 
     def __init__(self) -> None:
-        self.registry: CollectorRegistry = _Registry()
+        try:
+            import prometheus_client
+        except ImportError as exc:
+            raise ConfigurationError(f"Metrics need Prometheus's client: {install_extra('prometheus')}") from exc
+        self._client = prometheus_client
+        self.registry: CollectorRegistry = prometheus_client.CollectorRegistry()
         """Where further metrics may be registered; they are rendered, too."""
         self._lock = Lock()
         self._names = BoundedLabels()
@@ -62,10 +71,10 @@ class Metrics:
         self._search_hits, self._page_hits = hits.labels("search"), hits.labels("page")
 
     def _counter(self, name: str, text: str, *labels: str) -> Counter:
-        return Counter(f"groundwire_{name}", text, labels, registry=self.registry)
+        return self._client.Counter(f"groundwire_{name}", text, labels, registry=self.registry)
 
     def _histogram(self, name: str, text: str, *labels: str) -> Histogram:
-        return Histogram(f"groundwire_{name}", text, labels, registry=self.registry, buckets=BOUNDS)
+        return self._client.Histogram(f"groundwire_{name}", text, labels, registry=self.registry, buckets=BOUNDS)
 
     def search_done(self, done: SearchDone) -> None:
         """Count a search."""
@@ -83,7 +92,7 @@ class Metrics:
 
     def render(self) -> str:
         """Return all metrics in the text format of version 0.0.4; send it as `CONTENT_TYPE`."""
-        return generate_latest(self.registry).decode()
+        return self._client.generate_latest(_WithoutCreated(self.registry)).decode()
 
     def _count(self, attempts: Iterable[Attempt], role: Literal["search", "read"]) -> None:
         for attempt in attempts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
 from collections.abc import AsyncIterable, Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -61,6 +62,7 @@ if TYPE_CHECKING:  # what a web works with is loaded when one is made
 __all__ = ["Web"]
 
 _LONGEST_TIMEOUT = 600  # seconds
+_COUNTRY_LANGUAGE = re.compile("([a-z]{2})-([a-z]{2})")
 _ARGUMENTS = (
     *("settings", "search_providers", "read_providers", "attempt_listener", "call_listeners", "cassette", "record"),
     *("replay", "resolver", "timeout", "proxy"),
@@ -229,6 +231,9 @@ class Web:
         from groundwire.routing.calls import SearchCall
 
         flow, settings = self._search_flow(sources), self.settings.search
+        if isinstance(region, str) and (pair := _COUNTRY_LANGUAGE.fullmatch(region)):  # as ddgs writes it
+            region = None if region == "wt-wt" else pair[1]
+            language = language or (None if pair[2] == "wt" else pair[2])
         safesearch = settings.safesearch if safesearch is None else safesearch
         strategy = settings.strategy if strategy is None else strategy
         check_choice("strategy", strategy, get_args(Strategy))
