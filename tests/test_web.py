@@ -419,6 +419,28 @@ class TestProviders:
                     await web.open_page(f"https://93.184.215.14/{path}")
         assert not own.closed, "who made it closes it"
 
+    @pytest.mark.parametrize(
+        ("region", "language", "asked"),
+        [
+            ("us", None, ("us", None)),
+            ("us-en", None, ("us", "en")),
+            ("ch-de", "fr", ("ch", "fr")),
+            ("wt-wt", None, (None, None)),
+        ],
+    )
+    async def test_a_region_may_be_written_as_for_duckduckgo(
+        self, settings: Make, region: str, language: str | None, asked: tuple[str | None, str | None]
+    ) -> None:
+        class Local(Own):
+            capabilities = Capabilities(search=True, region=True, language=True)
+
+            async def search(self, query: str, *, filters: Filters = NO_FILTERS, **rest: Any) -> list[SearchResult]:
+                return [SearchResult(title=f"{filters.region} {filters.language}", url="https://a.example/")]
+
+        async with Web(settings(), search_providers=[Local()]) as web:
+            found = await web.search("q", region=region, language=language)
+        assert found[0].title == " ".join(map(str, asked))
+
     @pytest.mark.req("B11")
     async def test_what_another_reader_returns_is_cleaned_as_well(self, settings: Make) -> None:
         async with Web(settings(), read_providers=[Own()]) as web:

@@ -158,6 +158,7 @@ def test_without_its_package_it_is_said_what_to_install(module: str, name: str, 
     code = (
         f"import sys; sys.modules[{module!r}] = None\n"  # what Python itself takes for a module that is not there
         "import groundwire.telemetry\n"
+        "from groundwire.telemetry import *\n"  # whoever only looks at the names needs no package
         "from groundwire.errors import ConfigurationError\n"
         f"try: groundwire.telemetry.{name}()\n"
         "except ConfigurationError as error: print(error)\n"
