@@ -189,7 +189,7 @@ class Router:
         await self._wait_all(tasks)
         results = []
         for provider, state, task in zip(providers, states, tasks, strict=True):
-            if state.sent and not task.cancelled():
+            if not task.cancelled():
                 item = task.result()
             else:
                 item = AttemptResult(
