@@ -178,26 +178,23 @@ class Router:
         providers = order.queue[: self._hedging.fused]
         for provider in order.queue[self._hedging.fused :]:
             health.give_up_probe(provider.name)
-        states = [AttemptState(self._hedging.slot_wait if len(providers) > 1 else math.inf) for _ in providers]
+        slot_wait = self._hedging.slot_wait if len(providers) > 1 else math.inf
+        states = [AttemptState(provider, slot_wait) for provider in providers]
         loop = asyncio.get_running_loop()
-        began = loop.time()
-        tasks = [
-            loop.create_task(self._caller.attempt(provider, call, state))
-            for provider, state in zip(providers, states, strict=True)
-        ]
+        tasks = [loop.create_task(self._caller.attempt(call, state)) for state in states]
         await self._wait_all(tasks)
         results = []
-        for provider, state, task in zip(providers, states, tasks, strict=True):
+        for state, task in zip(states, tasks, strict=True):
             if not task.cancelled():
                 item = task.result()
             else:
                 item = AttemptResult(
                     Attempt(
-                        provider=provider.name,
+                        provider=state.provider.name,
                         outcome="timeout",
                         reason="abandoned: others had answered",
-                        latency_ms=round((loop.time() - began) * 1_000),
-                        cost_usd=price_of(provider) if state.sent else 0.0,
+                        latency_ms=round((loop.time() - state.since) * 1_000),
+                        cost_usd=price_of(state.provider) if state.sent else 0.0,
                         abandoned=True,
                     )
                 )
