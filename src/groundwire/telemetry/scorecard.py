@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -151,15 +151,12 @@ class ScoreCard:
         )
 
 
-async def score_card(
-    store: Store, days: int = 7, *, names: Iterable[str] = (), clock: Callable[[], float] = time.time
-) -> ScoreCard:
+async def score_card(store: Store, days: int = 7, *, clock: Callable[[], float] = time.time) -> ScoreCard:
     """Add up the counts recorded by `Scores`.
 
     Args:
         store: Where it was recorded.
         days: How many days, today included: 1 to 35.
-        names: Providers to look for besides those that the store lists; a full store forgets the list first.
         clock: The time in seconds since the epoch.
 
     Raises:
@@ -170,11 +167,9 @@ async def score_card(
     last = today(clock)
     dates = range(last - days + 1, last + 1)
     searches, pages = await asyncio.gather(*(_sums(store, dates, "call", tool, _CALL) for tool in _TOOLS))
-    names = tuple(names)
     providers: list[ProviderScore] = []
     for role in _ROLES:
-        listed = set(map(decode_key, (await store.register(names_key(role))).numbers))
-        for name in sorted(listed.union(names)):
+        for name in sorted(map(decode_key, (await store.register(names_key(role))).numbers)):
             sums = await _sums(store, dates, role, name, _PROVIDER)
             providers += [_provider(name, role, sums)] if sums["calls"] else []
     providers.sort(key=lambda score: (score.role != "search", -score.attempts, score.provider))
