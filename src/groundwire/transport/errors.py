@@ -22,7 +22,6 @@ __all__ = [
     "TROUBLES",
     "ExchangeFailed",
     "Overrun",
-    "SocksFailed",
     "Trouble",
     "Vetoed",
     "nowhere",
@@ -68,15 +67,6 @@ class Overrun(OSError):
     """The socket received more than its limit."""
 
 
-class SocksFailed(OSError):
-    """A SOCKS proxy made no connection."""
-
-    def __init__(self, kind: Trouble, detail: str) -> None:
-        super().__init__(detail)
-        self.kind = kind
-        self.detail = detail
-
-
 def translated(error: Exception, *, proxied: bool) -> Exception:
     """Convert a library's exception.
 
@@ -92,8 +82,6 @@ def translated(error: Exception, *, proxied: bool) -> Exception:
             return BlockedAddress("This address is not allowed: only public web addresses may be opened.")
         if isinstance(cause, Overrun):
             return ExchangeFailed("protocol", "sent response headers that never end")
-        if isinstance(cause, SocksFailed):
-            return ExchangeFailed(cause.kind, cause.detail)
         cause = getattr(cause, "os_error", None) or cause.__cause__
     match error:
         case aiohttp.ClientConnectorCertificateError():
