@@ -34,7 +34,6 @@ class DuckDuckGoLiteSearchProvider(SearchApiProvider):
     """Web search with DuckDuckGo's lite page."""
 
     service = "https://lite.duckduckgo.com"
-    key_needed = False
     keyless: ClassVar[bool] = True
     terms: ClassVar[str] = "https://duckduckgo.com/terms"
     search_timeout: ClassVar[float] = 15.0

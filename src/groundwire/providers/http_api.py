@@ -82,7 +82,7 @@ class ApiProvider:
     key_header: ClassVar[str] = "Authorization"
     """The header for the key: the plain key, except that Authorization is prefixed with Bearer."""
     key_needed: ClassVar[bool] = True
-    """Whether it requires a key."""
+    """Whether it requires a key, if there are variables for one."""
     keyless: ClassVar[bool] = False
     """Whether it is a public service that may be asked without a key; `search.keyless` turns that off."""
     terms: ClassVar[str] = ""
@@ -175,7 +175,7 @@ class ApiProvider:
 
     @property
     def _free(self) -> bool:
-        return self._keys is None and not self.key_needed
+        return self._keys is None and not (self.key_needed and self.key_variables)
 
     def headers(self, key: str | None) -> Mapping[str, str]:
         """Return the headers of a request: the key in the service's format, and whatever else it requires."""
