@@ -47,7 +47,6 @@ _OUTAGE, _TURN, _POLL = 60.0, 1.0, 0.1  # seconds since the last rows, between t
 _TRANSIENT: frozenset[Outcome] = frozenset(
     {"timeout", "network", "unavailable", "invalid_response", "rate_limited", "blocked"}
 )
-_NO_TURN = "not called: still waiting for its rate limit"
 
 
 class HedgePolicy(NamedTuple):
@@ -507,32 +506,21 @@ class _HedgedRun:
         for provider in self._queue:
             if provider.name in self._probes:
                 self._runner.health.give_up_probe(provider.name)
+        winner = self._finish.winner
         for task, running in self._running.items():
-            since = round((self._loop.time() - running.since) * 1_000)
-            winner = self._finish.winner
-            won, name = winner is not None, running.provider.name
-            reason = running.reason if running.sent else _NO_TURN
             if winner is not None and running.sent:
-                reason = _LOST_TO_REPEAT if winner.attempt.provider == name else _LOST_TO_PROVIDER
-            attempt = Attempt(
-                provider=name,
-                outcome="timeout" if running.sent else "rate_limited",
-                reason=reason,
-                latency_ms=since,
-                cost_usd=price_of(running.provider) if running.sent else 0.0,  # until more is known
-                abandoned=won,
-            )
-            if won and running.sent:
                 self._runner.drain(task, running)
             else:
                 task.cancel()  # an unsent one costs nothing that way
-            if won:
-                self._finish.abandoned.append(attempt)
-            else:
-                done = AttemptResult(attempt)
-                self._finish.results.append(done)
-                if running.sent and self._deadline.passed:  # canceled by the deadline, not by the caller
-                    self._caller.report(done, running)
+            if winner is not None:
+                same = winner.attempt.provider == running.provider.name
+                reason = _LOST_TO_REPEAT if same else _LOST_TO_PROVIDER
+                self._finish.abandoned.append(running.unanswered(reason, abandoned=True))
+                continue
+            done = AttemptResult(running.unanswered(running.reason, abandoned=False))
+            self._finish.results.append(done)
+            if running.sent and self._deadline.passed:  # canceled by the deadline, not by the caller
+                self._caller.report(done, running)
 
     def _delay(self, running: SearchProvider, following: SearchProvider) -> float:
         """Return after how many seconds the next provider starts as a hedge."""

@@ -92,6 +92,22 @@ class AttemptState:
             self.reason = f"no answer in {self.timeout:.3g} s, the limit of one attempt (search.attempt_timeout)"
             self._limit.expire()
 
+    def unanswered(self, reason: str, *, abandoned: bool) -> Attempt:
+        """Return the attempt without a response. What was sent is taken for paid until more is known.
+
+        Args:
+            reason: Why there is none, if it was sent.
+            abandoned: Whether it ended because others had answered.
+        """
+        return Attempt(
+            provider=self.provider.name,
+            outcome="timeout" if self.sent else "rate_limited",
+            reason=reason if self.sent else "not called: still waiting for its rate limit",
+            latency_ms=round((asyncio.get_running_loop().time() - self.since) * 1_000),
+            cost_usd=price_of(self.provider) if self.sent else 0.0,
+            abandoned=abandoned,
+        )
+
 
 @dataclass(slots=True, eq=False, repr=False)
 class AttemptResult:

@@ -180,25 +180,13 @@ class Router:
             health.give_up_probe(provider.name)
         slot_wait = self._hedging.slot_wait if len(providers) > 1 else math.inf
         states = [AttemptState(provider, slot_wait) for provider in providers]
-        loop = asyncio.get_running_loop()
-        tasks = [loop.create_task(self._caller.attempt(call, state)) for state in states]
+        tasks = [asyncio.create_task(self._caller.attempt(call, state)) for state in states]
         await self._wait_all(tasks)
-        results = []
-        for state, task in zip(states, tasks, strict=True):
-            if not task.cancelled():
-                item = task.result()
-            else:
-                item = AttemptResult(
-                    Attempt(
-                        provider=state.provider.name,
-                        outcome="timeout",
-                        reason="abandoned: others had answered",
-                        latency_ms=round((loop.time() - state.since) * 1_000),
-                        cost_usd=price_of(state.provider) if state.sent else 0.0,
-                        abandoned=True,
-                    )
-                )
-            results.append(item)
+        lost = "abandoned: others had answered"
+        results = [
+            AttemptResult(state.unanswered(lost, abandoned=True)) if task.cancelled() else task.result()
+            for state, task in zip(states, tasks, strict=True)
+        ]
         answers = [item for item in results if item.rows]
         results += map(AttemptResult, order.skipped)
         if not answers:
