@@ -9,13 +9,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from groundwire.storage.base import Store
+from groundwire.storage.base import Add, Count, Store
 from groundwire.storage.rules import decode_key
 from groundwire.telemetry.daily_counters import BOUNDS, KEPT_DAYS, Role, counter_key, names_key, quantile, today
 
 __all__ = ["CallScore", "ProviderScore", "ScoreCard", "Target", "score_card"]
 
-_AT_ONCE = 32  # parallel reads of the store, each with its own timeout
 _BUCKETS = tuple(f"bucket{number}" for number in range(len(BOUNDS) + 1))
 _CALL = ("ok", "empty", "failed", "refused", "canceled", "cached", "stale", "fallback", "forbidden", "ms", *_BUCKETS)
 _PROVIDER = ("good", "empty", "forbidden", "abandoned", "microusd", "answers", "fallback", "ms", *_BUCKETS)
@@ -196,11 +195,8 @@ async def _sums(store: Store, dates: Sequence[int], role: Role, name: str, whats
 
 
 async def _counts_of(store: Store, keys: Sequence[str]) -> list[float]:
-    values: list[float] = []
-    for first in range(0, len(keys), _AT_ONCE):
-        counts = (store.count(key, 0) for key in keys[first : first + _AT_ONCE])
-        values += [count.total for count in await asyncio.gather(*counts)]
-    return values
+    answers = await store.batch([Add(key, 0) for key in keys]) if keys else ()
+    return [count.total for count in answers if isinstance(count, Count)]
 
 
 def _calls(sums: Counter[str]) -> CallScore:
