@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Mapping
-from typing import Final, Literal, NoReturn, get_args
+from typing import Final, Literal, NoReturn
 
 from groundwire.errors import (
     BlockedAddress,
@@ -19,7 +19,6 @@ from groundwire.errors import (
 )
 
 __all__ = [
-    "TROUBLES",
     "ExchangeFailed",
     "Overrun",
     "Trouble",
@@ -36,8 +35,6 @@ _UNKNOWN_AUTHORITY = frozenset({18, 19, 20, 21})
 
 
 Trouble = Literal["network", "proxy", "name", "resolver", "certificate", "large", "coding", "protocol", "cassette"]
-TROUBLES: frozenset[Trouble] = frozenset(get_args(Trouble))
-"""All of them."""
 _FIXES: Final[Mapping[Trouble, str]] = {
     "proxy": "Check the setting network.proxy, or the variable HTTPS_PROXY",
     "resolver": "Check this machine's network connection and its DNS settings",
