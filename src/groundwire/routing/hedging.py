@@ -20,7 +20,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from groundwire.deadline import Deadline
 from groundwire.models import Attempt, Outcome
 from groundwire.providers.base import SearchProvider, price_of, scope
 from groundwire.routing.calls import SearchCall
@@ -210,10 +209,6 @@ class HedgedRunner:
             task.cancel()
         await asyncio.gather(*drained, return_exceptions=True)
 
-    def attempt_timeout_of(self, deadline: Deadline) -> float:
-        """Return the timeout of an attempt in a search with this deadline, in seconds."""
-        return self.attempt_timeout * max(1.0, deadline.remaining() / self._timeout)
-
     def loses(self, provider: str, seconds: float) -> bool:
         """Whether a provider is known to lose requests, and usually answers in so many seconds those that it gets."""
         latencies = self.latencies[provider]
@@ -240,7 +235,7 @@ class _HedgedRun:
         self._call = call
         self._caller, self._deadline = caller, call.deadline
         self._hedged = hedged
-        self._attempt_timeout = runner.attempt_timeout_of(call.deadline)
+        self._attempt_timeout = runner.attempt_timeout * max(1.0, call.deadline.remaining() / runner._timeout)
         self._loop = asyncio.get_running_loop()
         self._running: dict[asyncio.Task[AttemptResult], AttemptState] = {}
         self._queue: list[SearchProvider] = []
