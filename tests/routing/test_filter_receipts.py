@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import date, timedelta
-from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -15,7 +14,6 @@ from groundwire.deadline import Deadline
 from groundwire.errors import AllProvidersFailed
 from groundwire.models import NO_FILTERS, Filters, Query, Results, SearchResponse, SearchResult
 from groundwire.providers import Capabilities
-from groundwire.providers.base import Filter
 from groundwire.routing.result_merging import filter_by_date
 from groundwire.safety.urls import DomainPolicy, host_matches
 from groundwire.tools.conversions import searched
@@ -46,7 +44,16 @@ async def search(provider: Gives, query: Query, policy: DomainPolicy | None = No
 
 
 ROW = SearchResult(title="A", url="https://a.example/")
-ABLE = Capabilities(search=True, domains="native", filters=get_args(Filter))
+ABLE = Capabilities(
+    search=True,
+    domains="native",
+    time_ranges=frozenset({"w"}),
+    dates=True,
+    language=True,
+    region=True,
+    safesearch=True,
+    pages=True,
+)
 UNABLE = Capabilities(search=True)
 ALL = Query(
     text="q",

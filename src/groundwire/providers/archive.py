@@ -9,7 +9,7 @@ from typing import Self
 from groundwire.deadline import Deadline
 from groundwire.errors import NotConfigured, ProviderTimeout, ProviderUnavailable, ProviderUnsupported
 from groundwire.models import MAX_SNIPPET, NO_FILTERS, Filters, Results, SearchResult
-from groundwire.providers.base import DATES, Capabilities, ProviderContext
+from groundwire.providers.base import Capabilities, ProviderContext
 from groundwire.safety.tenancy import LOCAL, Owner
 from groundwire.storage.archive.records import ARCHIVE
 from groundwire.storage.archive.store import Archive, ArchiveHit
@@ -35,9 +35,11 @@ class ArchiveProvider:
     capabilities: Capabilities = Capabilities(
         search=True,
         max_results=_MOST,
+        time_ranges=frozenset({"d", "w", "m", "y", "all"}),
+        dates=True,
         domains="native",
+        pages=True,
         guarded=True,  # it makes no connections
-        filters=(*DATES, "page"),
     )
 
     def __init__(self, archive: Archive, name: str = ARCHIVE, owner: Owner = LOCAL) -> None:

@@ -13,7 +13,7 @@ from pydantic import Field
 from groundwire.errors import RateLimited, RequestRefused, UnexpectedResponse
 from groundwire.models import Filters, Results, SearchResult
 from groundwire.models.frequent_words import FREQUENT
-from groundwire.providers.base import DATES, Capabilities
+from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
 from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, raise_for_error, result, results, short_message
 from groundwire.providers.papers import arxiv_page, with_byline
@@ -54,7 +54,9 @@ class ArxivSearchProvider(SearchApiProvider):
     )
     Options: ClassVar[type[ArxivOptions]] = ArxivOptions
     _options: ArxivOptions
-    capabilities: Capabilities = Capabilities(search=True, max_results=_MAX_RESULTS, filters=(*DATES, "page"))
+    capabilities: Capabilities = Capabilities(
+        search=True, max_results=_MAX_RESULTS, time_ranges=ANY_RANGE, dates=True, pages=True
+    )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request: all of its words, without those that occur in every text."""

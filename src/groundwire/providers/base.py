@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from functools import cache
@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, MissingKey
-from groundwire.models import Filters, SearchResult
+from groundwire.models import Filters, SearchResult, TimeRange
 from groundwire.models.validators import did_you_mean, faults
 from groundwire.settings import Settings
 from groundwire.settings.sections import validated
@@ -27,9 +27,8 @@ if TYPE_CHECKING:
     from groundwire.storage.archive.store import Archive
 
 __all__ = [
-    "DATES",
+    "ANY_RANGE",
     "Capabilities",
-    "Filter",
     "Options",
     "Prices",
     "ProviderClass",
@@ -87,11 +86,8 @@ def _prices(entry: dict[str, Any]) -> Prices:
     return Prices(MappingProxyType(units), as_of, source, free)
 
 
-Filter = Literal["time_range", "published_after", "published_before", "language", "region", "safesearch", "page"]
-"""The filters of a search that a service applies or does not, by their names in `Filters`."""
-
-DATES: tuple[Filter, ...] = ("time_range", "published_after", "published_before")
-"""The filters by date."""
+ANY_RANGE: frozenset[TimeRange] = frozenset({"d", "w", "m", "y"})
+"""A day, a week, a month, and a year: the time ranges of most services."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,10 +100,20 @@ class Capabilities:
     """Whether it reads pages."""
     max_results: int = 20
     """Maximum results of one request."""
-    filters: Collection[Filter] = ()
-    """The filters that it applies."""
+    time_ranges: frozenset[TimeRange] = frozenset()
+    """The time ranges it supports."""
+    dates: bool = False
+    """Whether it can filter by a first and a last publication date."""
     domains: Literal["native", "operator", "none"] = "none"
     """How it filters by domain: by a parameter, by `site:` in the query, or not at all."""
+    pages: bool = False
+    """Whether it supports further pages of results."""
+    language: bool = False
+    """Whether it can prefer a language."""
+    region: bool = False
+    """Whether it can prefer a country."""
+    safesearch: bool = False
+    """Whether it supports SafeSearch."""
     undated: bool = True
     """Whether its filters by date keep pages that have no date."""
     guarded: bool = False

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 from groundwire.errors import AuthenticationFailed, ProviderUnsupported, QuotaExceeded, RateLimited
 from groundwire.models import Filters, Results, SearchResult
-from groundwire.providers.base import DATES, Capabilities
+from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import SearchApiProvider
 from groundwire.providers.http_parsing import (
     ErrorRule,
@@ -87,8 +87,13 @@ class BraveSearchProvider(SearchApiProvider):
     capabilities: Capabilities = Capabilities(
         search=True,
         max_results=_MAX_RESULTS,
+        time_ranges=ANY_RANGE,
+        dates=True,
         domains="operator",
-        filters=(*DATES, "language", "region", "safesearch", "page"),
+        pages=True,
+        language=True,
+        region=True,
+        safesearch=True,
     )
     service = "https://api.search.brave.com"
     key_variables: ClassVar[tuple[str, ...]] = ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")

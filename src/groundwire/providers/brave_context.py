@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any
 
 from groundwire.models import Filters, Results, SearchResult
-from groundwire.providers.base import DATES, Capabilities
+from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.brave import BraveSearchProvider
 from groundwire.providers.http_parsing import day, joined, result, text_or_empty, value_at
 from groundwire.providers.query_mapping import Mapped
@@ -27,7 +27,13 @@ class BraveContextProvider(BraveSearchProvider):
     """Passages of web pages that answer a query, with Brave's LLM context API."""
 
     capabilities: Capabilities = Capabilities(
-        search=True, max_results=_MAX_URLS, domains="operator", filters=(*DATES, "language", "region")
+        search=True,
+        max_results=_MAX_URLS,
+        time_ranges=ANY_RANGE,
+        dates=True,
+        domains="operator",
+        language=True,
+        region=True,
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:

@@ -29,7 +29,7 @@ from groundwire.errors import (
     UnprovenEmpty,
 )
 from groundwire.models import NO_FILTERS, Filters, Results
-from groundwire.providers.base import Capabilities, Options, ProviderContext
+from groundwire.providers.base import ANY_RANGE, Capabilities, Options, ProviderContext
 from groundwire.providers.http_parsing import objects, raise_for_status, result, retry_after, text_or_empty
 from groundwire.providers.query_mapping import with_site_operators
 from groundwire.transport import Response
@@ -51,7 +51,7 @@ class DuckDuckGoSearchProvider:
 
     Options: ClassVar[type[Options]] = Options
     capabilities: Capabilities = Capabilities(
-        search=True, domains="operator", filters=("time_range", "region", "safesearch")
+        search=True, time_ranges=ANY_RANGE, domains="operator", region=True, safesearch=True
     )
 
     def __init__(

@@ -13,7 +13,7 @@ from typing import ClassVar, Literal
 from groundwire.deadline import Deadline
 from groundwire.errors import BlockedAddress, InvalidRequest, UnexpectedResponse
 from groundwire.models import NO_FILTERS, Filters, Results
-from groundwire.providers.base import Capabilities
+from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.duckduckgo_page import document, form_region, next_fields, parse, speaks
 from groundwire.providers.http_api import SearchApiProvider
 from groundwire.providers.query_mapping import Mapped, clipped
@@ -38,7 +38,7 @@ class DuckDuckGoLiteSearchProvider(SearchApiProvider):
     terms: ClassVar[str] = "https://duckduckgo.com/terms"
     search_timeout: ClassVar[float] = 15.0
     capabilities: Capabilities = Capabilities(
-        search=True, max_results=_PER_PAGE, domains="operator", filters=("time_range", "region", "page")
+        search=True, max_results=_PER_PAGE, time_ranges=ANY_RANGE, domains="operator", pages=True, region=True
     )
 
     def headers(self, key: str | None) -> Mapping[str, str]:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from groundwire.deadline import Deadline
 from groundwire.errors import PageError, QuotaExceeded, RateLimited
 from groundwire.models import Filters, ReadResult, Results, SearchResult
-from groundwire.providers.base import DATES, Capabilities
+from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, ReadApiProvider, SearchApiProvider
 from groundwire.providers.http_parsing import (
     ErrorRule,
@@ -62,9 +62,12 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
         search=True,
         read=True,
         max_results=_MAX_RESULTS,
+        time_ranges=ANY_RANGE,
+        dates=True,
         domains="native",
+        region=True,
+        safesearch=True,
         undated=False,
-        filters=(*DATES, "region", "safesearch"),
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:

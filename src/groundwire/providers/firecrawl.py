@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from groundwire.deadline import Deadline
 from groundwire.errors import PageRefused, ProviderUnavailable, RateLimited, UnexpectedResponse, UnsupportedContent
 from groundwire.models import Filters, ReadResult, Results, SearchResult
-from groundwire.providers.base import DATES, Capabilities
+from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ReadApiProvider, SearchApiProvider
 from groundwire.providers.http_parsing import (
     ANY_STATUS,
@@ -63,7 +63,14 @@ class FirecrawlProvider(SearchApiProvider, ReadApiProvider):
     read_timeout: ClassVar[float] = 60.0  # it renders pages in a browser and queues requests
     errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
     capabilities: Capabilities = Capabilities(
-        search=True, read=True, renders=True, max_results=_MAX_RESULTS, domains="native", filters=(*DATES, "region")
+        search=True,
+        read=True,
+        renders=True,
+        max_results=_MAX_RESULTS,
+        time_ranges=ANY_RANGE,
+        dates=True,
+        domains="native",
+        region=True,
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from groundwire.models import Filters, Results
-from groundwire.providers.base import DATES, Capabilities
+from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_parsing import ErrorRule, objects
 from groundwire.providers.mcp_search import McpSearchProvider, mcp_row, refusal_rules
 from groundwire.providers.query_mapping import Mapped, clipped
@@ -30,7 +30,7 @@ class FirecrawlFreeSearchProvider(McpSearchProvider):
     tool: ClassVar[str] = "firecrawl_search"
     errors: ClassVar[tuple[ErrorRule, ...]] = refusal_rules("FIRECRAWL_API_KEY")
     capabilities: Capabilities = Capabilities(
-        search=True, max_results=_MAX_RESULTS, domains="operator", filters=(*DATES,)
+        search=True, max_results=_MAX_RESULTS, time_ranges=ANY_RANGE, dates=True, domains="operator"
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final, Literal
 
 from groundwire.errors import AuthenticationFailed, ProviderUnavailable, QuotaExceeded, RequestRefused
 from groundwire.models import NO_FILTERS, Filters, Results, SearchResult
-from groundwire.providers.base import DATES, Capabilities
+from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
 from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, result, text_or_empty
 from groundwire.providers.query_mapping import Mapped, window
@@ -51,7 +51,14 @@ class KagiSearchProvider(SearchApiProvider):
     Options: ClassVar[type[KagiOptions]] = KagiOptions
     _options: KagiOptions
     capabilities: Capabilities = Capabilities(
-        search=True, max_results=_MAX_RESULTS, domains="native", filters=(*DATES, "region", "safesearch", "page")
+        search=True,
+        max_results=_MAX_RESULTS,
+        time_ranges=ANY_RANGE,
+        dates=True,
+        domains="native",
+        pages=True,
+        region=True,
+        safesearch=True,
     )
     service = "https://kagi.com"
     key_variables: ClassVar[tuple[str, ...]] = ("KAGI_API_KEY",)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 from groundwire.deadline import Deadline
 from groundwire.errors import AuthenticationFailed, PageTooLarge, QuotaExceeded, UnexpectedResponse, UnsupportedContent
 from groundwire.models import Filters, ReadResult, Results, SearchResult
-from groundwire.providers.base import DATES, Capabilities
+from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, ReadApiProvider, SearchApiProvider
 from groundwire.providers.http_parsing import (
     ErrorRule,
@@ -67,7 +67,7 @@ class LinkupSearchProvider(SearchApiProvider, ReadApiProvider):
     Options: ClassVar[type[LinkupOptions]] = LinkupOptions
     _options: LinkupOptions
     capabilities: Capabilities = Capabilities(
-        search=True, read=True, max_results=_MAX_RESULTS, domains="native", filters=(*DATES,)
+        search=True, read=True, max_results=_MAX_RESULTS, time_ranges=ANY_RANGE, dates=True, domains="native"
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Literal
 
 from groundwire.errors import QuotaExceeded, RateLimited, UnexpectedResponse
 from groundwire.models import Filters, Results, SearchResult
-from groundwire.providers.base import DATES, Capabilities
+from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import SearchApiProvider
 from groundwire.providers.http_parsing import ErrorRule, json_or_empty, number_or_none, objects, result, value_at
 from groundwire.providers.http_parsing import text_or_empty as text_of
@@ -65,7 +65,7 @@ class OpenAlexSearchProvider(SearchApiProvider):
         ErrorRule(RateLimited, "too many requests", status=(403,), at="error message", pattern="(?i)rate limit"),
     )
     capabilities: Capabilities = Capabilities(
-        search=True, max_results=_MAX_RESULTS, filters=(*DATES, "language", "page")
+        search=True, max_results=_MAX_RESULTS, time_ranges=ANY_RANGE, dates=True, pages=True, language=True
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:

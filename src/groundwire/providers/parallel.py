@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 
 from groundwire.deadline import Deadline
 from groundwire.models import MAX_SNIPPET, Filters, ReadResult, Results, SearchResult
-from groundwire.providers.base import Capabilities
+from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, ReadApiProvider, SearchApiProvider
 from groundwire.providers.http_parsing import (
     clean,
@@ -60,8 +60,9 @@ class ParallelSearchProvider(SearchApiProvider, ReadApiProvider):
         read=True,
         renders=True,
         max_results=_MAX_RESULTS,
+        time_ranges=ANY_RANGE,
         domains="native",
-        filters=("time_range", "region"),
+        region=True,
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:

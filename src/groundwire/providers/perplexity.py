@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal
 
 from groundwire.errors import QuotaExceeded
 from groundwire.models import Filters, Results, SearchResult
-from groundwire.providers.base import DATES, Capabilities
+from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
 from groundwire.providers.http_parsing import ErrorRule, result
 from groundwire.providers.query_mapping import (
@@ -52,7 +52,13 @@ class PerplexitySearchProvider(SearchApiProvider):
     Options: ClassVar[type[PerplexityOptions]] = PerplexityOptions
     _options: PerplexityOptions
     capabilities: Capabilities = Capabilities(
-        search=True, max_results=_MAX_RESULTS, domains="native", filters=(*DATES, "language", "region")
+        search=True,
+        max_results=_MAX_RESULTS,
+        time_ranges=ANY_RANGE,
+        dates=True,
+        domains="native",
+        language=True,
+        region=True,
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:

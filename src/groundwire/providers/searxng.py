@@ -18,7 +18,7 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 from groundwire.models import Filters, Results, SearchResult
-from groundwire.providers.base import Capabilities
+from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
 from groundwire.providers.http_parsing import ErrorRule, json_answer, objects, result, results, text_or_empty
 from groundwire.providers.query_mapping import RANGE_NAMES, Mapped
@@ -61,7 +61,7 @@ class SearXngSearchProvider(SearchApiProvider):
     Options: ClassVar[type[SearXngOptions]] = SearXngOptions
     _options: SearXngOptions
     capabilities: Capabilities = Capabilities(
-        search=True, domains="operator", filters=("time_range", "language", "region", "safesearch", "page")
+        search=True, pages=True, time_ranges=ANY_RANGE, domains="operator", language=True, region=True, safesearch=True
     )
 
     def headers(self, key: str | None) -> Mapping[str, str]:

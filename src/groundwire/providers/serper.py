@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Final
 
 from groundwire.errors import QuotaExceeded
 from groundwire.models import Filters, Results, SearchResult
-from groundwire.providers.base import DATES, Capabilities
+from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import SearchApiProvider
 from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, objects, result, text_or_empty, value_at
 from groundwire.providers.query_mapping import Mapped
@@ -43,8 +43,13 @@ class SerperSearchProvider(SearchApiProvider):
     capabilities: Capabilities = Capabilities(
         search=True,
         max_results=_MAX_RESULTS,
+        time_ranges=ANY_RANGE,
+        dates=True,
         domains="operator",
-        filters=(*DATES, "language", "region", "safesearch", "page"),
+        pages=True,
+        language=True,
+        region=True,
+        safesearch=True,
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:

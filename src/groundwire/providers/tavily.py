@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Final, Literal
 from groundwire.deadline import Deadline
 from groundwire.errors import QuotaExceeded
 from groundwire.models import Filters, ReadResult, Results, SearchResult
-from groundwire.providers.base import DATES, Capabilities
+from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, ReadApiProvider, SearchApiProvider
 from groundwire.providers.http_parsing import ErrorRule, clean, result, short_message
 from groundwire.providers.query_mapping import Mapped, clipped, country_name, page_failure, page_result, time_filter
@@ -46,7 +46,14 @@ class TavilyProvider(SearchApiProvider, ReadApiProvider):
     Options: ClassVar[type[TavilyOptions]] = TavilyOptions
     _options: TavilyOptions
     capabilities: Capabilities = Capabilities(
-        search=True, read=True, max_results=_MAX_RESULTS, domains="native", filters=(*DATES, "language", "region")
+        search=True,
+        read=True,
+        max_results=_MAX_RESULTS,
+        time_ranges=ANY_RANGE,
+        dates=True,
+        domains="native",
+        language=True,
+        region=True,
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:

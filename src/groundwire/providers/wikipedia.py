@@ -52,7 +52,7 @@ class WikipediaSearchProvider(SearchApiProvider):
     search_method: ClassVar[Literal["GET", "POST"]] = "GET"
     search_path = "/w/api.php"
     errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
-    capabilities: Capabilities = Capabilities(search=True, max_results=_MAX_RESULTS, filters=("language", "page"))
+    capabilities: Capabilities = Capabilities(search=True, max_results=_MAX_RESULTS, pages=True, language=True)
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request.

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from groundwire.errors import QuotaExceeded, UnexpectedResponse
 from groundwire.models import Filters, Results, SearchResult
-from groundwire.providers.base import DATES, Capabilities
+from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
 from groundwire.providers.http_parsing import ErrorRule, joined, objects, result, short_message, text_or_empty, value_at
 from groundwire.providers.query_mapping import RANGE_NAMES, Mapped
@@ -48,8 +48,13 @@ class YouSearchProvider(SearchApiProvider, YouContents):
         read=True,
         renders=True,
         max_results=_MAX_RESULTS,
+        time_ranges=ANY_RANGE,
+        dates=True,
         domains="native",
-        filters=(*DATES, "language", "region", "safesearch", "page"),
+        pages=True,
+        language=True,
+        region=True,
+        safesearch=True,
     )
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:

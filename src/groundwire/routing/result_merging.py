@@ -12,23 +12,11 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from operator import attrgetter
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlencode
 
-from groundwire.models import (
-    MAX_SNIPPET,
-    MAX_TITLE,
-    MAX_URL,
-    NO_FILTERS,
-    Applied,
-    FilterReceipt,
-    Query,
-    Results,
-    SearchResult,
-)
+from groundwire.models import MAX_SNIPPET, MAX_TITLE, MAX_URL, Applied, FilterReceipt, Query, Results, SearchResult
 from groundwire.providers import Capabilities, SearchProvider
-from groundwire.providers.base import DATES, Filter
 from groundwire.providers.query_mapping import time_range_start
 from groundwire.routing.calls import SearchCall
 from groundwire.safety.secret_scanner import break_marks
@@ -136,12 +124,12 @@ def _receipts(
     for name, promise in _requested_filters(query, capabilities):
         undated = sum(1 for row in rows if row.published is None)
         note = ""
-        if name in DATES and undated:
+        if name in _DATES and undated:
             note = f"{undated} of {len(rows)} results have no date and were kept"
-        elif name in DATES and dated.dropped:
+        elif name in _DATES and dated.dropped:
             note = f"{dated.dropped} results outside the range were removed"
         applied = results.applied.get(name, promise)
-        if name in DATES and applied == "native" and not capabilities.undated:
+        if name in _DATES and applied == "native" and not capabilities.undated:
             note = "; ".join(filter(None, (note, "pages without a date were left out by the service")))
         receipts.append(FilterReceipt(filter=name, applied=applied, note=note))
     return tuple(receipts)
@@ -158,8 +146,7 @@ def _notes(receipts: Iterable[FilterReceipt], provider: str) -> tuple[str, ...]:
     return tuple(notes)
 
 
-_values = attrgetter(*get_args(Filter))
-_DEFAULTS = _values(NO_FILTERS)
+_DATES = frozenset({"time_range", "published_after", "published_before"})
 
 
 def _requested_filters(query: Query, capabilities: Capabilities) -> Iterator[tuple[str, Applied]]:
@@ -169,12 +156,23 @@ def _requested_filters(query: Query, capabilities: Capabilities) -> Iterator[tup
         yield "allowed_domains", by_domain
     if query.blocked_domains:
         yield "blocked_domains", by_domain
-    if (values := _values(query)) == _DEFAULTS:  # as most have them
-        return
-    for name, value, default in zip(get_args(Filter), values, _DEFAULTS, strict=True):
-        if value and value != default:
-            otherwise: Applied = "post_filter" if name in DATES else "not_possible"
-            yield name, "native" if name in capabilities.filters else otherwise
+    if query.time_range != "all":
+        yield "time_range", "native" if query.time_range in capabilities.time_ranges else "post_filter"
+    for name in ("published_after", "published_before"):
+        if getattr(query, name):
+            yield name, "native" if capabilities.dates else "post_filter"
+    if query.language:
+        yield "language", _native_if(capabilities.language)
+    if query.region:
+        yield "region", _native_if(capabilities.region)
+    if query.safesearch != "moderate":
+        yield "safesearch", _native_if(capabilities.safesearch)
+    if query.page > 1:
+        yield "page", _native_if(capabilities.pages)
+
+
+def _native_if(able: bool) -> Applied:
+    return "native" if able else "not_possible"
 
 
 def _day(published: str | None) -> date | None:

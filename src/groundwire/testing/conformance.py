@@ -312,10 +312,14 @@ def _filters(able: Any) -> Iterator[tuple[str, dict[str, Any], bool]]:
     day = datetime.now(UTC).date() - timedelta(days=30)
     yield "allowed_domains", {"allowed_domains": ("a.example",)}, able.domains != "none"
     yield "blocked_domains", {"blocked_domains": ("b.example",)}, able.domains != "none"
-    others = {"published_after": day, "published_before": day, "language": "de", "region": "de"}
-    others |= {"safesearch": "strict", "page": 2}
-    for name, value in (*(("time_range", unit) for unit in ("d", "w", "m", "y")), *others.items()):
-        yield name, {name: value}, name in able.filters
+    for unit in ("d", "w", "m", "y"):
+        yield "time_range", {"time_range": unit}, unit in able.time_ranges
+    yield "published_after", {"published_after": day}, able.dates
+    yield "published_before", {"published_before": day}, able.dates
+    yield "language", {"language": "de"}, able.language
+    yield "region", {"region": "de"}, able.region
+    yield "safesearch", {"safesearch": "strict"}, able.safesearch
+    yield "page", {"page": 2}, able.pages
 
 
 @_check
