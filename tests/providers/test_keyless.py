@@ -180,6 +180,19 @@ async def test_a_wall_costs_one_request_and_no_answer(world: World, walled: tupl
 
 
 @pytest.mark.req("B36")
+async def test_the_searches_of_a_day_are_counted_and_then_the_next_is_asked(world: World) -> None:
+    names = ("you_free", "parallel_free")
+    options = {name: {"base_url": world.service(name).url} for name in names}
+    options["you_free"]["daily_searches"] = 2  # type: ignore[assignment]
+    settings = chain(world, providers=options, search={"providers": names}, policy={"allowed_origins": world.origins})
+    async with Web(settings) as web:
+        found = [await web.search(f"bm25 {number}") for number in range(4)]
+    assert [one.provider for one in found] == ["you_free", "you_free", "parallel_free", "parallel_free"]
+    assert len(world.service("you_free").requests) == 2
+    assert "its 2 searches per day are used up" in found[-1].attempts[0].reason
+
+
+@pytest.mark.req("B36")
 async def test_who_sees_queries_is_said_once_and_first(
     world: World, caplog: pytest.LogCaptureFixture, tmp_path: Path
 ) -> None:

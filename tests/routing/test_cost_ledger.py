@@ -47,6 +47,7 @@ class Paid:
         self._error = error
         self._cost = cost
         self.asked = 0
+        self.daily_searches = 0
 
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
@@ -291,3 +292,17 @@ async def test_a_cost_that_nothing_was_charged_for_is_added() -> None:
     assert late == []
     ledger.add(0.002)
     assert late == [2_000], "after the end of the call it is passed on"
+
+
+@pytest.mark.req("B5")
+@virtually
+async def test_a_search_that_its_daily_limit_forbids_costs_nothing() -> None:
+    provider = Paid("first", 0.1)
+    provider.daily_searches = 1
+    desk = Desk(provider)
+    assert await desk.search() == "first"
+    with pytest.raises(AllProvidersFailed, match="searches per day are used up"):
+        await desk.search()
+    assert provider.asked == 1
+    assert await desk.spent() == pytest.approx(0.005)
+    await desk.aclose()

@@ -12,6 +12,8 @@ from datetime import UTC, date, datetime
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeVar
 
+from pydantic import Field
+
 from groundwire.deadline import Deadline
 from groundwire.errors import (
     ConfigurationError,
@@ -55,6 +57,8 @@ class ApiOptions(Options):
 
     base_url: str = ""
     """Another base URL, such as your own gateway; it may be private."""
+    daily_searches: int = Field(default=0, ge=0)
+    """Maximum searches a day, counted by all processes that share the store, until midnight UTC; 0 means no limit."""
 
 
 class ApiProvider:
@@ -111,6 +115,8 @@ class ApiProvider:
         self._base = base_of(base_url or self.service, getattr(self, "search_path", ""))
         self._prices = prices or Prices()
         self._options = options or self.Options()
+        self.daily_searches: int = self._options.daily_searches
+        """Maximum searches a day; 0 means no limit."""
         self._price_noted = False  # the age of the price list is said once
         self.today: date | None = None
         """The day on which time ranges end; None for the current one, in UTC."""

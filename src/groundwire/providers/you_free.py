@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import ClassVar, Literal
 
+from pydantic import Field
+
 from groundwire.models import Filters
 from groundwire.providers.base import Capabilities
 from groundwire.providers.http_api import ApiOptions
@@ -17,7 +19,14 @@ from groundwire.providers.mcp_search import refusal_rules
 from groundwire.providers.query_mapping import Mapped
 from groundwire.providers.you import YouSearchProvider
 
-__all__ = ["YouFreeSearchProvider"]
+__all__ = ["YouFreeOptions", "YouFreeSearchProvider"]
+
+
+class YouFreeOptions(ApiOptions):
+    """`[providers.you_free]`."""
+
+    daily_searches: int = Field(default=100, ge=0)
+    """Maximum searches a day, counted by all processes that share the store, until midnight UTC; 0 means no limit."""
 
 
 class YouFreeSearchProvider(YouSearchProvider):
@@ -32,7 +41,8 @@ class YouFreeSearchProvider(YouSearchProvider):
     search_method: ClassVar[Literal["GET", "POST"]] = "GET"
     search_path = "/v1/agents/search"
     errors: ClassVar[tuple[ErrorRule, ...]] = refusal_rules("YDC_API_KEY")
-    Options: ClassVar[type[ApiOptions]] = ApiOptions
+    Options: ClassVar[type[YouFreeOptions]] = YouFreeOptions
+    _options: YouFreeOptions
 
     def to_request(self, query: str, limit: int, filters: Filters) -> Mapped:
         """Convert a query to a request, whose parameters are those of the API with a key."""

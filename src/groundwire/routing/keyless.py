@@ -1,4 +1,4 @@
-"""What precedes the first call of a service without a key: it is said who sees queries."""
+"""What precedes a call of a service without a key: it is said who sees queries, and the day's searches are counted."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import logging
 from collections.abc import Sequence
 from urllib.parse import urlsplit
 
-from groundwire.providers.base import SearchProvider
+from groundwire.errors import BudgetExceeded
+from groundwire.providers.base import SearchProvider, scope
+from groundwire.routing.daily_quota import DailyLimits, DailyQuota
 from groundwire.storage.base import Store
 
-__all__ = ["KeylessNotice"]
+__all__ = ["KeylessNotice", "take_of_day"]
 
 _logger = logging.getLogger(__name__)
 _LIFE = 365 * 86_400.0  # seconds until it is said again
@@ -44,3 +46,21 @@ class KeylessNotice:
                 "`groundwire providers` has their limits and terms; search.keyless = false turns them off.",
                 names,
             )
+
+
+async def take_of_day(store: Store, provider: SearchProvider) -> str:
+    """Count a search of a provider with a limit by day (`daily_searches`); return why it may not be made, or nothing.
+
+    Args:
+        store: The store of the counts.
+        provider: The provider.
+    """
+    most = int(getattr(provider, "daily_searches", 0))
+    if not most:
+        return ""
+    quota = DailyQuota(store, DailyLimits(f"provider:{scope(provider)}", calls=most))
+    try:
+        await quota.take(quota.today())
+    except BudgetExceeded:
+        return f"not called: its {most:,} searches per day are used up (daily_searches)"
+    return ""

@@ -26,10 +26,11 @@ from groundwire.models import (
 from groundwire.providers.base import SearchProvider, price_of
 from groundwire.routing.calls import SearchCall
 from groundwire.routing.health import Changes, Health
-from groundwire.routing.keyless import KeylessNotice
+from groundwire.routing.keyless import KeylessNotice, take_of_day
 from groundwire.routing.rate_limiter import LONGEST_WINDOW, RateLimiter, Slot
 from groundwire.routing.result_merging import finish
 from groundwire.routing.shared_health import SharedHealth
+from groundwire.storage.base import Store
 
 __all__ = ["NONE_LEFT", "AttemptResult", "AttemptState", "Emptiness", "ProviderCaller", "make_attempt"]
 
@@ -153,6 +154,7 @@ class ProviderCaller:
         health: Records outcomes.
         attempt_listener: Called when an attempt starts and ends.
         limiter: Enforces the providers' rate limits.
+        store: Counts the searches of a day; None for no such limits.
         notice: Says who sees queries.
         shared: Shares what is learned with other processes.
     """
@@ -163,13 +165,14 @@ class ProviderCaller:
         *,
         attempt_listener: Observer | None = None,
         limiter: RateLimiter,
+        store: Store | None = None,
         notice: KeylessNotice | None = None,
         shared: SharedHealth | None = None,
     ) -> None:
         self.health = health
         self._attempt_listener = attempt_listener
         self.limiter = limiter
-        self._notice = notice
+        self._store, self._notice = store, notice
         self._shared = shared
 
     async def attempt(self, call: SearchCall, state: AttemptState) -> AttemptResult:
@@ -210,6 +213,10 @@ class ProviderCaller:
             reason = "not called: it costs more than the session's remaining budget"
             return AttemptResult(make_attempt(provider.name, "quota", reason))
         try:
+            if self._store is not None and (refused := await take_of_day(self._store, provider)):
+                self.limiter.release(provider)
+                call.ledger.correct(price, 0.0)
+                return AttemptResult(make_attempt(provider.name, "quota", refused))
             if self._notice is not None:
                 await self._notice.before(provider)
             done = await self._send(provider, call, state)

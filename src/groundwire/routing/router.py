@@ -73,6 +73,7 @@ class Router:
             health,
             attempt_listener=attempt_listener,
             limiter=limiter,
+            store=counts,
             notice=KeylessNotice(counts, self.providers),
             shared=self._shared,
         )
