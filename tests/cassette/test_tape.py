@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from groundwire.cassette import CallFailed, Cassette, Exchange, RecordedFailure, cassette_from_environment
+from groundwire.cassette import CallFailed, Cassette, Exchange, RecordedFailure, choose_cassette
 from groundwire.cassette.recorder import Index
 from groundwire.errors import ConfigurationError
 from groundwire.safety.guard import Guard
@@ -125,14 +125,14 @@ class TestEnvironment:
     @pytest.mark.req("B12")
     def test_names_the_file(self, tmp_path: Path) -> None:
         path = str(tmp_path / "x.jsonl")
-        assert cassette_from_environment({}) is None
-        assert cassette_from_environment({"GROUNDWIRE_RECORD": " ", "GROUNDWIRE_REPLAY": ""}) is None
+        assert choose_cassette(None, None, None, {}) is None
+        assert choose_cassette(None, None, None, {"GROUNDWIRE_RECORD": " ", "GROUNDWIRE_REPLAY": ""}) is None
         for number in range(2):  # a program may make several
-            cassette = cassette_from_environment({"GROUNDWIRE_RECORD": path})
+            cassette = choose_cassette(None, None, None, {"GROUNDWIRE_RECORD": path})
             assert cassette is not None
             assert not cassette.replaying
             cassette.add("test", {"n": number}, response={})
-        cassette = cassette_from_environment({"GROUNDWIRE_REPLAY": path})
+        cassette = choose_cassette(None, None, None, {"GROUNDWIRE_REPLAY": path})
         assert cassette is not None
         assert cassette.replaying
         assert repr(cassette) == f"<Cassette replays {path}>"
@@ -141,4 +141,4 @@ class TestEnvironment:
 
     def test_both_are_a_mistake(self) -> None:
         with pytest.raises(ConfigurationError, match="GROUNDWIRE_RECORD and GROUNDWIRE_REPLAY are both set"):
-            cassette_from_environment({"GROUNDWIRE_RECORD": "a", "GROUNDWIRE_REPLAY": "b"})
+            choose_cassette(None, None, None, {"GROUNDWIRE_RECORD": "a", "GROUNDWIRE_REPLAY": "b"})

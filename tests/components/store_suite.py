@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from components.examples import examples
-from groundwire.storage import Count, Entry, Store, StoreError
+from groundwire.storage import Count, Entry, Store, StoreError, rules, sqlite, valkey
 from groundwire.storage.base import (
     Add,
     Answer,
@@ -66,6 +66,9 @@ class Stage(Protocol):
 
 class StoreSuite:
     """The contract of a store; a subclass needs a fixture `stage`."""
+
+    clean_up = 0.0
+    """Seconds until it looks for what is too much."""
 
     async def test_what_is_not_there(self, stage: Stage) -> None:
         store = stage.open()
@@ -289,6 +292,28 @@ class StoreSuite:
         await stage.wait(0.6 * stage.unit)
         assert await store.register("r") == Register({})
         assert await store.batch((AssignNumbers("r", ((b"b",),), b"", stage.unit),)) == [Numbers((1,), True)]
+
+    async def test_a_register_that_goes_on_forgets_its_oldest_names_and_gives_no_number_again(
+        self, stage: Stage, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        for module in (rules, sqlite, valkey):
+            monkeypatch.setattr(module, "MOST_KEPT", 20)
+        store, given = stage.open(), dict[int, bytes]()
+        for turn in range(300):
+            if turn % 100 == 99:
+                await stage.wait(self.clean_up)
+            name = b"%d" % turn
+            (answer,) = await store.batch((AssignNumbers("r", ((name,),), b"note " + name, 3_600),))
+            assert answer == Numbers((turn + 1,), True)
+            given[turn + 1] = name
+        numbers, notes = await store.register("r")
+        assert len(numbers) <= 60
+        assert len(notes) <= 60
+        assert {name: number for number, name in [*given.items()][-10:]}.items() <= numbers.items()
+        assert notes[-10:] == tuple(b"note %d" % turn for turn in range(290, 300))
+        assert all(given[number] == name for name, number in numbers.items())
+        answers = await store.batch((AssignNumbers("r", ((b"0",), (b"299",), (b"new",)), b"note 299", 3_600),))
+        assert answers == [Numbers((301, 300, 302), False)] or b"0" in numbers
 
     async def test_tasks_are_given_no_number_twice(self, stage: Stage) -> None:
         stores = [stage.open() for _ in range(4)]

@@ -29,7 +29,7 @@ from groundwire.errors import (
     RequestRefused,
     UnexpectedResponse,
 )
-from groundwire.providers.jina import JinaReadProvider, tokens
+from groundwire.providers.jina import JinaReadProvider
 from groundwire.providers.query_mapping import Mapped
 from groundwire.transport import Response
 from world import World
@@ -169,20 +169,6 @@ class TestParse:
             parse_page(answer(failure(42903, **more), 429, **headers), URL)
         assert caught.value.retry_after == seconds
 
-    @pytest.mark.parametrize(
-        ("reply", "count"),
-        [
-            (answer(page()), 12),
-            (answer({"meta": {"usage": {"tokens": 7}}}), 7),
-            (answer(b"text", 200, "text/plain", **{"X-Usage-Tokens": "5"}), 5),
-            (answer(b"text", 200, "text/plain", **{"X-Usage-Tokens": "many"}), 0),
-            (answer({"data": {"usage": {"tokens": "12"}}}), 0),
-            (answer([]), 0),
-        ],
-    )
-    def test_tokens_are_counted(self, reply: Response, count: int) -> None:
-        assert tokens(reply) == count
-
 
 def test_where_the_address_goes() -> None:
     long = "https://a.example/" + "x" * 2_000
@@ -271,4 +257,3 @@ class TestEmulator:
         taking = Mapped({"url": url}, headers={"Accept": "text/plain"})
         reply = await make("").ask(taking, lambda reply: reply, method="POST", path="/", deadline=None)
         assert reply.body.startswith(b"Title: BM25\n\nURL Source: ")
-        assert tokens(reply) > 0

@@ -17,7 +17,6 @@ from components.exchanges import answer
 from components.services import offline
 from groundwire.errors import PageError, ProviderError
 from groundwire.models import ReadResult, Results
-from groundwire.providers.jina import tokens
 from groundwire.providers.query_mapping import Mapped
 from groundwire.transport import Response
 
@@ -44,7 +43,7 @@ JUNK |= st.lists(JUNK, max_size=2) | st.dictionaries(st.text(max_size=5), JUNK, 
 def readers(provider: str) -> list[Callable[[Response], object]]:
     """Return everything that reads a provider's answers."""
     made = offline(provider)
-    further: list[Callable[[Response], object]] = [tokens] if provider == "jina" else []
+    further: list[Callable[[Response], object]] = [made.page_cost] if provider == "jina" else []
     if made.capabilities.search:
         further.append(partial(made.to_results, mapped=Mapped({})))
     if made.capabilities.read:

@@ -143,7 +143,9 @@ class TestMapping:
 
     def test_a_range_never_runs_backwards(self) -> None:
         filters = Filters(time_range="d", published_before=date(2026, 1, 1))
-        assert to_body("words", 5, filters, today=TODAY).values["freshness"] == "2026-01-01to2026-01-01"
+        mapped = to_body("words", 5, filters, today=TODAY)
+        assert mapped.values["freshness"] == "1990-01-01to2026-01-01"
+        assert mapped.applied == {"time_range": "post_filter"}
 
 
 class TestOnTheWire:

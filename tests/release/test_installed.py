@@ -315,21 +315,21 @@ _DDGS = """
 import asyncio, os, sys
 from groundwire import Settings, Web
 from groundwire.errors import ProviderError
-from groundwire.providers.duckduckgo import DuckDuckGoOptions, DuckDuckGoSearchProvider
+from groundwire.providers.duckduckgo import DuckDuckGoSearchProvider
 from groundwire.deadline import Deadline
 
-wire, ca_file = sys.argv[1:]
+wire, os.environ["SSL_CERT_FILE"] = sys.argv[1:]
 
 def settings():
-    options, network = {"ca_file": ca_file}, {"proxy": wire}
+    network = {"proxy": wire}
     search = {"providers": ["duckduckgo"], "timeout": 60}  # seconds, for a busy machine
-    return Settings.model_validate({"search": search, "network": network, "providers": {"duckduckgo": options}})
+    return Settings.model_validate({"search": search, "network": network})
 
 async def main():
     async with Web(settings()) as web:
         print((await web.search("reciprocal rank fusion", limit=2)).results[1].url)
     os.environ["HTTPS_PROXY"] = os.environ["ALL_PROXY"] = wire
-    alone = DuckDuckGoSearchProvider(DuckDuckGoOptions(ca_file=ca_file))
+    alone = DuckDuckGoSearchProvider()
     try:
         await alone.search("secret", deadline=Deadline.after(2))
     except ProviderError:

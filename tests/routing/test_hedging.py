@@ -289,6 +289,18 @@ async def test_fuse_asks_several_at_once_and_names_all_who_found_a_page() -> Non
     assert [attempt.outcome for attempt in answer.attempts] == ["ok", "ok", "unavailable"]
 
 
+@pytest.mark.req("H2", "B14")
+@virtually
+async def test_fuse_says_why_a_provider_was_not_called() -> None:
+    resting = Timed("resting", RateLimited("resting", "slow down", retry_after=90.0))
+    both = chain(resting, Timed("b", 0.1), strategy="fuse")
+    await search(both)
+    attempts = {attempt.provider: attempt for attempt in (await search(both)).attempts}
+    assert len(resting.asked) == 1
+    assert (attempts["resting"].outcome, attempts["resting"].abandoned) == ("rate_limited", False)
+    assert attempts["resting"].reason == "not called: in cooldown (slow down)"
+
+
 @virtually
 async def test_the_deadline_ends_everything_and_names_each() -> None:
     first, second = Timed("first", SLOW_ENOUGH), Timed("second", SLOW_ENOUGH)

@@ -11,7 +11,7 @@ import pytest
 
 from groundwire.providers.registry import provider_class
 from groundwire.settings import Settings, provider_rows
-from groundwire.settings.provider_options import option_names, provider_names
+from groundwire.settings.provider_options import option_names, provider_entry, provider_names
 
 
 class _Desk(Protocol):
@@ -53,6 +53,8 @@ class _Scans:
 
 def test_packages_are_read_once_for_a_search_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     scans = _Scans()
+    for name in provider_names():
+        option_names(name)  # pydantic reads the metadata, too, when the first model is made
     monkeypatch.setattr(sys, "meta_path", [*sys.meta_path, scans])
     monkeypatch.syspath_prepend(tmp_path)
     names = provider_names()
@@ -69,3 +71,16 @@ def test_packages_are_read_once_for_a_search_path(tmp_path: Path, monkeypatch: p
     monkeypatch.syspath_prepend(tmp_path / "more")
     assert provider_names() == tuple(sorted([*names, "lookup"]))
     assert scans.count == 2
+
+
+@pytest.mark.req("Y16")
+def test_a_provider_is_found_that_was_installed_while_the_program_runs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    assert provider_entry("lookup") is None
+    information = tmp_path / "lookup-1.0.dist-info"
+    information.mkdir()
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: lookup\nVersion: 1.0\n")
+    (information / "entry_points.txt").write_text("[groundwire.providers]\nlookup = lookup:Lookup\n")
+    assert provider_entry("lookup:backup") == "lookup:Lookup"

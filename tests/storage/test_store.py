@@ -17,6 +17,8 @@ class TestMemory(StoreSuite):
 
 
 class TestSqlite(StoreSuite):
+    clean_up = 60.0
+
     @pytest.fixture
     def stage(self, sqlite_stage: Stage) -> Stage:
         return sqlite_stage

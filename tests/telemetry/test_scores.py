@@ -91,7 +91,7 @@ async def test_what_is_no_fault_of_a_provider(store: Store, searched: Make, open
 
 
 async def test_nothing_recorded(store: Store) -> None:
-    card = await score_card(store, names=("brave",))
+    card = await score_card(store)
     assert card.is_empty
     assert card.providers == ()
     assert {target.met for target in card.searches.targets()} == {None}
@@ -184,16 +184,6 @@ async def test_a_call_on_a_thread_without_a_loop_is_told_at_the_end(searched: Ma
     await asyncio.to_thread(scores.search_done, searched())
     await scores.aclose()
     assert (await score_card(store)).searches.calls == 1
-
-
-async def test_providers_that_the_store_forgot_are_found_by_name(searched: Make) -> None:
-    store = MemoryStore()
-    scores = Scores(store)
-    scores.search_done(searched())
-    await scores.aclose()
-    await store.delete("score:names:search")
-    assert (await score_card(store)).providers == ()
-    assert (await score_card(store, names=("brave",))).providers[0].attempts == 1
 
 
 @pytest.mark.req("B18")

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, Recorded
-from groundwire.testing.site import Calendar, Site
+from groundwire.testing.site import Site
 from groundwire.testing.world import World as ShippedWorld
 from world import World, wait_until_idle, wire_faults
 
@@ -41,8 +41,8 @@ def test_twenty_worlds_in_a_row() -> None:
 
 
 async def test_the_world_that_ships_serves_what_the_demo_needs_or_the_sites_it_is_given(raw: Raw) -> None:
-    def garden(calendar: Calendar) -> tuple[Site, ...]:
-        return (Site("garden", "garden.test", (), calendar),)
+    def garden(today: date) -> tuple[Site, ...]:
+        return (Site("garden", "garden.test", (), today),)
 
     with ShippedWorld() as world:
         assert set(world.sites) == {"articles", "docs", "forum"}

@@ -11,7 +11,6 @@ from groundwire.cassette.recorder import (
     RECORD_VARIABLE,
     REPLAY_VARIABLE,
     Cassette,
-    cassette_from_environment,
     choose_cassette,
 )
 
@@ -23,6 +22,5 @@ __all__ = [
     "Cassette",
     "Exchange",
     "RecordedFailure",
-    "cassette_from_environment",
     "choose_cassette",
 ]

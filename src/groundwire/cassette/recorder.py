@@ -16,7 +16,7 @@ from groundwire.cassette.format import Answer, CallFailed, CassetteFile, Exchang
 from groundwire.cassette.redaction import Masks
 from groundwire.errors import ConfigurationError
 
-__all__ = ["RECORD_VARIABLE", "REPLAY_VARIABLE", "Cassette", "Index", "cassette_from_environment", "choose_cassette"]
+__all__ = ["RECORD_VARIABLE", "REPLAY_VARIABLE", "Cassette", "Index", "choose_cassette"]
 
 _DATE = re.compile(r"(?<!\d)(?:(\d{4})-(\d{2})-(\d{2})|(\d{1,2})/(\d{1,2})/(\d{4}))(?!\d)")  # ISO 8601, and Google's
 _WAITS = frozenset({"timeout", "timeout_ms", "timeoutMs"})
@@ -288,30 +288,12 @@ REPLAY_VARIABLE = "GROUNDWIRE_REPLAY"
 """Names the file that requests are answered from; nothing reaches the network."""
 
 
-def cassette_from_environment(environment: Mapping[str, str]) -> Cassette | None:
-    """Return the cassette named in the environment, or None. An empty variable counts as unset.
-
-    Recording appends, because a program may have several processes or create several `Web` objects.
-
-    Args:
-        environment: The variables, usually `os.environ`.
-
-    Raises:
-        ConfigurationError: both variables are set, or the file cannot be used.
-    """
-    record = environment.get(RECORD_VARIABLE, "").strip()
-    replay = environment.get(REPLAY_VARIABLE, "").strip()
-    if record and replay:
-        raise ConfigurationError(f"{RECORD_VARIABLE} and {REPLAY_VARIABLE} are both set; keep one of them.")
-    if record:
-        return Cassette.record(record, append=True)
-    return Cassette.replay(replay) if replay else None
-
-
 def choose_cassette(
     cassette: Cassette | None, record: str | Path | None, replay: str | Path | None, environment: Mapping[str, str]
 ) -> Cassette | None:
-    """Return the cassette given, or else the one of the environment.
+    """Return the cassette given, or else the one named in the environment, or None. An empty variable counts as unset.
+
+    By a variable, recording appends, because a program may have several processes or create several `Web` objects.
 
     Args:
         cassette: A cassette.
@@ -326,6 +308,11 @@ def choose_cassette(
         raise ConfigurationError("Give one of cassette, record and replay.")
     if record is not None:
         return Cassette.record(record)
-    if replay is not None:
-        return Cassette.replay(replay)
-    return cassette or cassette_from_environment(environment)
+    if cassette is not None or replay is not None:
+        return cassette or Cassette.replay(str(replay))
+    record, replay = (environment.get(name, "").strip() for name in (RECORD_VARIABLE, REPLAY_VARIABLE))
+    if record and replay:
+        raise ConfigurationError(f"{RECORD_VARIABLE} and {REPLAY_VARIABLE} are both set; keep one of them.")
+    if record:
+        return Cassette.record(record, append=True)
+    return Cassette.replay(replay) if replay else None

@@ -44,9 +44,8 @@ def providers() -> None:
 
 async def _scores(settings: Settings) -> Mapping[tuple[str, str], ProviderScore]:
     """Return the recent results of providers, by name and role; empty if the store cannot be read."""
-    names = (*settings.search.providers, *settings.read.providers)
     try:
-        card = await card_of(open_store(settings.storage.url, timeout=settings.storage.timeout), _DAYS, names)
+        card = await card_of(open_store(settings.storage.url, timeout=settings.storage.timeout), _DAYS)
     except StoreError as error:
         warn(f"Health is unknown: {error}")
         return {}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -56,13 +55,12 @@ def stats(days: int, targets: bool, as_json: bool) -> None:
     settings = load()
     if not as_json:
         warn(*settings.warnings)
-    names = (*settings.search.providers, *settings.read.providers)
     with log_notes():
-        card = asyncio.run(card_of(open_store(settings.storage.url, timeout=settings.storage.timeout), days, names))
+        card = asyncio.run(card_of(open_store(settings.storage.url, timeout=settings.storage.timeout), days))
     sys.exit(show_card(card, as_json=as_json, targets=targets))
 
 
-async def card_of(store: Store, days: int, names: Iterable[str] = ()) -> ScoreCard:
+async def card_of(store: Store, days: int) -> ScoreCard:
     """Return the score card of a store, and close it.
 
     Raises:
@@ -71,7 +69,7 @@ async def card_of(store: Store, days: int, names: Iterable[str] = ()) -> ScoreCa
     from groundwire.telemetry.scorecard import score_card
 
     try:
-        card = await score_card(store, days, names=names)
+        card = await score_card(store, days)
         _check_store(store)
         return card
     finally:

@@ -40,7 +40,6 @@ class ArxivSearchProvider(SearchApiProvider):
     """Search in the papers of arXiv."""
 
     service = "https://export.arxiv.org"
-    key_needed = False
     keyless: ClassVar[bool] = True
     terms: ClassVar[str] = "https://info.arxiv.org/help/api/tou.html"
     search_method: ClassVar[Literal["GET", "POST"]] = "GET"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import replace
-from datetime import UTC, date, datetime
 from typing import Any, ClassVar, Final, Literal
 from urllib.parse import quote
 
@@ -24,7 +23,7 @@ from groundwire.providers.http_parsing import (
     value_at,
 )
 from groundwire.providers.key_rotation import rate_windows
-from groundwire.providers.query_mapping import Mapped, clipped, window, with_site_operators
+from groundwire.providers.query_mapping import Mapped, clipped, with_site_operators
 from groundwire.transport import Response
 
 __all__ = ["BraveSearchProvider"]
@@ -33,7 +32,6 @@ _MAX_RESULTS = 20  # of one request
 _MAX_CHARACTERS, _MAX_WORDS = 400, 50  # of a query
 _MAX_GOGGLE = 5_000  # characters in the URL; servers accept lines of 8,000
 _FRESHNESS: Final[Mapping[str, str]] = {"d": "pd", "w": "pw", "m": "pm", "y": "py"}
-_FIRST_DAY = date(1970, 1, 1)
 
 
 def _lacks_key(reply: Response) -> bool:
@@ -119,7 +117,7 @@ class BraveSearchProvider(SearchApiProvider):
         """
         words, warnings = clipped(self.name, query, characters=_MAX_CHARACTERS, words=_MAX_WORDS)
         mapped = Mapped(values := {"q": words}, warnings=warnings, path=path)
-        if freshness := _freshness(filters, self.today or datetime.now(UTC).date(), mapped):
+        if freshness := mapped.freshness(filters, _FRESHNESS, self.today):
             values["freshness"] = freshness
         if country := mapped.country_code(filters, "brave"):
             values["country"] = country
@@ -160,17 +158,6 @@ def _add_domains(mapped: Mapped, words: str, filters: Filters, name: str) -> Non
     else:
         mapped.applied |= dict.fromkeys(field_names, "post_filter")
         mapped.warnings.append(f"{name}: too many domains to send; results were checked against them afterwards")
-
-
-def _freshness(filters: Filters, today: date, mapped: Mapped) -> str:
-    if not filters.published_after and not filters.published_before:
-        return _FRESHNESS.get(filters.time_range, "")
-    start, end = window(filters, today)
-    end = end or max(today, start or today)
-    if start and start > end:
-        mapped.applied["time_range"] = "post_filter"
-        start = filters.published_after
-    return f"{(start or _FIRST_DAY).isoformat()}to{end.isoformat()}"
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

@@ -55,6 +55,7 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
         # Its own code for overload; a proxy's 503 has no JSON.
         ErrorRule(RateLimited, "overloaded", status=(503,), at="error tag", pattern="."),
     )
+    mode_option = "type"
     Options: ClassVar[type[ExaOptions]] = ExaOptions
     _options: ExaOptions
     capabilities: Capabilities = Capabilities(
@@ -93,11 +94,6 @@ class ExaProvider(SearchApiProvider, ReadApiProvider):
     def search_cost(self, reply: Response, results: Results) -> float:
         """Return the cost of a search: in dollars as stated in the response, or from the price list."""
         return self.charge(reply, "costDollars.total", "usd", self.price_usd)
-
-    @property
-    def price_unit(self) -> str:
-        """The type of the search."""
-        return self._options.type
 
     def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
         """Convert a page's URL to a request."""

@@ -79,12 +79,14 @@ class ApiProvider:
     """The environment variables that a key may be stored under, the usual one first."""
     key_page: ClassVar[str] = ""
     """The page of the service where keys are created."""
+    mode_option: ClassVar[str] = ""
+    """The option whose values may have prices of their own; a search in a mode without one costs a `request`."""
     search_credits: ClassVar[int] = 1
     """The credits that one search usually costs, for a service that bills in credits."""
     key_header: ClassVar[str] = "Authorization"
     """The header for the key: the plain key, except that Authorization is prefixed with Bearer."""
     key_needed: ClassVar[bool] = True
-    """Whether it requires a key."""
+    """Whether it requires a key, if there are variables for one."""
     keyless: ClassVar[bool] = False
     """Whether it is a public service that may be asked without a key; `search.keyless` turns that off."""
     terms: ClassVar[str] = ""
@@ -165,16 +167,11 @@ class ApiProvider:
         """A digest of URL and keys: rate limits and quotas apply to everyone who shares both."""
         return digest(self._base) if self._keys is None else self._keys.digest(self._base)
 
-    @property
-    def price_unit(self) -> str:
-        """The unit of a search in the price list; a mode without a price of its own costs a `request`."""
-        return "request"
-
     @cached_property
     def price_usd(self) -> float:
         """The usual price of one search, in US dollars; zero for a service used without a key."""
-        cost = self._prices.cost
-        return 0.0 if self._free else cost(self.price_unit) or cost() or cost("credit", self.search_credits)
+        cost, mode = self._prices.cost, str(getattr(self._options, self.mode_option, "request"))
+        return 0.0 if self._free else cost(mode) or cost() or cost("credit", self.search_credits)
 
     @property
     def page_price_usd(self) -> float:
@@ -184,7 +181,7 @@ class ApiProvider:
 
     @property
     def _free(self) -> bool:
-        return self._keys is None and not self.key_needed
+        return self._keys is None and not (self.key_needed and self.key_variables)
 
     def headers(self, key: str | None) -> Mapping[str, str]:
         """Return the headers of a request: the key in the service's format, and whatever else it requires."""

@@ -29,7 +29,6 @@ from groundwire.providers.http_parsing import (
     error_text,
     json_object,
     json_or_empty,
-    number_or_none,
     raise_for_error,
     short_message,
     text_or_empty,
@@ -40,7 +39,7 @@ from groundwire.safety.url_redaction import has_secret
 from groundwire.safety.urls import parse_url, url_or_none
 from groundwire.transport import Response
 
-__all__ = ["JinaReadProvider", "tokens"]
+__all__ = ["JinaReadProvider"]
 
 _MARGIN = 1.0  # seconds by which its timeout is shorter, so that it can report the reason
 _MAX_URL = 2_000  # characters of a URL that go into a URL
@@ -129,7 +128,7 @@ class JinaReadProvider(ReadApiProvider):
 
     def page_cost(self, reply: Response) -> float:
         """Return the cost of a page from the tokens stated in the response; without a key it is free."""
-        return 0.0 if self._free else self._prices.cost("token", tokens(reply))
+        return self.charge(reply, "data.usage.tokens", "token", 0)
 
     def _raise_failure(self, reply: Response, status: int, url: str) -> None:
         """Raise the error for a status and the five-digit number in the body."""
@@ -143,15 +142,6 @@ class JinaReadProvider(ReadApiProvider):
             raise PageTooLarge(url, f"The page is larger than {self.name} reads{detail}. Look for a smaller page.")
         raise_for_error(replace(reply, status=status), self.name, self.errors, self.key_variables)
         raise UnexpectedResponse(self.name, "answered with an unknown status", status=reply.status)
-
-
-def tokens(reply: Response) -> int:
-    """Return the billed tokens of a response; 0 if they are not stated."""
-    for path in ("data.usage.tokens", "meta.usage.tokens"):
-        if (count := number_or_none(value_at(json_or_empty(reply), path))) is not None:
-            return max(0, int(count))
-    header = reply.headers.get("X-Usage-Tokens", "").strip()
-    return int(header) if re.fullmatch(r"[0-9]{1,12}", header) else 0
 
 
 def _number(body: dict[str, Any]) -> int:

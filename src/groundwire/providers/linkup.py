@@ -63,6 +63,7 @@ class LinkupSearchProvider(SearchApiProvider, ReadApiProvider):
     search_path = "/v1/search"
     read_path = "/v1/fetch"
     errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
+    mode_option = "depth"
     Options: ClassVar[type[LinkupOptions]] = LinkupOptions
     _options: LinkupOptions
     capabilities: Capabilities = Capabilities(
@@ -93,11 +94,6 @@ class LinkupSearchProvider(SearchApiProvider, ReadApiProvider):
     def search_cost(self, reply: Response, results: Results) -> float:
         """Return the cost of a search: an empty result is an error of the service, and errors are free."""
         return self.price_usd if results.status == 200 else 0.0
-
-    @property
-    def price_unit(self) -> str:
-        """The depth of the search."""
-        return self._options.depth
 
     def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
         """Convert a page's URL to a request."""

@@ -59,7 +59,6 @@ def refusal_rules(variable: str) -> tuple[ErrorRule, ...]:
 class McpSearchProvider(SearchApiProvider):
     """A search by a tool of a public MCP server, which needs no key."""
 
-    key_needed = False
     keyless: ClassVar[bool] = True
     search_path = "/mcp"
     tool: ClassVar[str]

@@ -52,6 +52,7 @@ class ParallelSearchProvider(SearchApiProvider, ReadApiProvider):
     key_header = "x-api-key"
     search_path = "/v1/search"
     read_path = "/v1/extract"
+    mode_option = "mode"
     Options: ClassVar[type[ParallelOptions]] = ParallelOptions
     _options: ParallelOptions
     capabilities: Capabilities = Capabilities(
@@ -97,11 +98,6 @@ class ParallelSearchProvider(SearchApiProvider, ReadApiProvider):
         """Return the cost of a search: one request, and the results beyond the included ones, also unusable ones."""
         returned = sum(1 for _ in objects(self.answer(reply).get("results")))
         return self.price_usd + self._prices.cost("result", max(0, returned - _INCLUDED))
-
-    @property
-    def price_unit(self) -> str:
-        """The mode of the search; its price includes ten results."""
-        return self._options.mode
 
     def to_page_request(self, url: str, deadline: Deadline) -> Mapped:
         """Convert a page's URL to a request."""

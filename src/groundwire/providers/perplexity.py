@@ -48,6 +48,7 @@ class PerplexitySearchProvider(SearchApiProvider):
     key_variables: ClassVar[tuple[str, ...]] = ("PERPLEXITY_API_KEY", "PPLX_API_KEY", "PERPLEXITYAI_API_KEY")
     key_page = "https://www.perplexity.ai/account/api/keys"
     errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS
+    mode_option = "search_type"
     Options: ClassVar[type[PerplexityOptions]] = PerplexityOptions
     _options: PerplexityOptions
     capabilities: Capabilities = Capabilities(
@@ -80,11 +81,6 @@ class PerplexitySearchProvider(SearchApiProvider):
     def to_results(self, reply: Response, mapped: Mapped) -> Results:
         """Parse the results in a response."""
         return self.rows(reply, self.answer(reply).get("results"), _row)
-
-    @property
-    def price_unit(self) -> str:
-        """The type of the search."""
-        return self._options.search_type
 
 
 def _row(item: dict[str, Any], name: str) -> SearchResult | None:

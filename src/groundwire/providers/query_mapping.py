@@ -130,12 +130,24 @@ class Mapped:
         """
         if not filters.published_after and not filters.published_before:
             return "" if filters.time_range == "all" else f"qdr:{filters.time_range}"
+        days = zip(("cd_min", "cd_max"), self._days(filters, today), strict=True)
+        return ",".join(["cdr:1", *(f"{key}:{form(day)}" for key, day in days if day)])
+
+    def freshness(self, filters: Filters, names: Mapping[str, str], today: date | None = None) -> str:
+        """Return the name of a time range, or two days such as `2026-01-01to2026-01-31`; see `google_dates`."""
+        if not filters.published_after and not filters.published_before:
+            return names.get(filters.time_range, "")
+        first, last = self._days(filters, today)
+        last = last or max(today or datetime.now(UTC).date(), first or _FIRST_DAY)
+        return f"{(first or _FIRST_DAY).isoformat()}to{last.isoformat()}"
+
+    def _days(self, filters: Filters, today: date | None) -> tuple[date | None, date | None]:
+        """Return the days of `window`; a range that ends before it begins is omitted, with a receipt."""
         first, last = window(filters, today)
         if first and last and first > last:
             self.applied["time_range"] = "post_filter"
             first = filters.published_after
-        days = (("cd_min", first), ("cd_max", last))
-        return ",".join(["cdr:1", *(f"{key}:{form(day)}" for key, day in days if day)])
+        return first, last
 
     def country_code(self, filters: Filters, service: str) -> str:
         """Return the wanted country in two capital letters; nothing, with a receipt, when a service does not know it.
@@ -189,6 +201,7 @@ def base_of(url: str, path: str) -> str:
     return base
 
 
+_FIRST_DAY = date(1990, 1, 1)  # before there was a web, for a range that must have both ends
 RANGE_NAMES: Final[Mapping[str, str]] = {"d": "day", "w": "week", "m": "month", "y": "year"}
 """The names that many services have for time ranges."""
 _RANGES: Final[Mapping[str, int]] = {"d": 1, "w": 7, "m": 31, "y": 366}  # days

@@ -24,7 +24,6 @@ class TavilyFreeProvider(TavilyProvider):
     """Web search and reading with Tavily, without a key."""
 
     key_variables: ClassVar[tuple[str, ...]] = ()
-    key_needed = False
     key_page = ""
     keyless: ClassVar[bool] = True
     terms: ClassVar[str] = "https://www.tavily.com/terms"

@@ -49,7 +49,6 @@ class WikipediaSearchProvider(SearchApiProvider):
     """Search in Wikipedia, in the edition of the requested language, else in English."""
 
     service = "https://{language}.wikipedia.org"
-    key_needed = False
     search_method: ClassVar[Literal["GET", "POST"]] = "GET"
     search_path = "/w/api.php"
     errors: ClassVar[tuple[ErrorRule, ...]] = _ERRORS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
 from typing import Any, ClassVar
 
 from groundwire.errors import QuotaExceeded, UnexpectedResponse
@@ -10,7 +9,7 @@ from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.http_api import ApiOptions, SearchApiProvider
 from groundwire.providers.http_parsing import ErrorRule, joined, objects, result, short_message, text_or_empty, value_at
-from groundwire.providers.query_mapping import RANGE_NAMES, Mapped, window
+from groundwire.providers.query_mapping import RANGE_NAMES, Mapped
 from groundwire.providers.you_contents import YouContents
 from groundwire.transport import Response
 
@@ -18,7 +17,6 @@ __all__ = ["YouOptions", "YouSearchProvider"]
 
 _MAX_RESULTS = 100  # of the web, and as many of the news
 _MAX_DOMAINS = 500
-_FIRST_DAY = date(1990, 1, 1)  # before there was a web; a range must have both ends
 _USED_UP = ("the account's quota is used up", "Add credit to the account")
 _ERRORS = (ErrorRule(QuotaExceeded, *_USED_UP, status=(402,), wait="reset_at"),)
 
@@ -65,7 +63,7 @@ class YouSearchProvider(SearchApiProvider, YouContents):
         body = mapped.values
         if filters.page > 1:
             body["offset"] = filters.page - 1  # counted in pages of `count` rows
-        if freshness := _freshness(filters, self.today):
+        if freshness := mapped.freshness(filters, RANGE_NAMES, self.today):
             body["freshness"] = freshness
         keys = ("include_domains", "exclude_domains")
         body |= mapped.domain_lists(filters, self.name, keys, most=_MAX_DOMAINS, one_list=True)
@@ -91,15 +89,6 @@ class YouSearchProvider(SearchApiProvider, YouContents):
         if (web or news) and not rows:
             raise UnexpectedResponse(self.name, "answered with results without URLs", status=reply.status)
         return Results(rows, status=reply.status, warnings=tuple(_fact(item, self.name) for item in objects(facts)))
-
-
-def _freshness(filters: Filters, today: date | None) -> str:
-    """Return the single time filter that a request may have: a keyword, or two dates."""
-    if not filters.published_after and not filters.published_before:
-        return RANGE_NAMES.get(filters.time_range, "")
-    start, end = window(filters, today)
-    end = end or today or datetime.now(UTC).date()
-    return f"{min(start or _FIRST_DAY, end).isoformat()}to{end.isoformat()}"
 
 
 def _fact(item: dict[str, Any], name: str) -> str:

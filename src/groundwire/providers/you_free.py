@@ -35,7 +35,6 @@ class YouFreeSearchProvider(YouSearchProvider):
     service = "https://api.you.com"
     key_variables: ClassVar[tuple[str, ...]] = ()
     key_page = ""
-    key_needed = False
     keyless: ClassVar[bool] = True
     terms: ClassVar[str] = "https://about.you.com/terms-of-service/"
     capabilities: Capabilities = replace(YouSearchProvider.capabilities, read=False, renders=False)

@@ -20,7 +20,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from groundwire.deadline import Deadline
 from groundwire.models import Attempt, Outcome
 from groundwire.providers.base import SearchProvider, price_of, scope
 from groundwire.routing.calls import SearchCall
@@ -47,7 +46,6 @@ _OUTAGE, _TURN, _POLL = 60.0, 1.0, 0.1  # seconds since the last rows, between t
 _TRANSIENT: frozenset[Outcome] = frozenset(
     {"timeout", "network", "unavailable", "invalid_response", "rate_limited", "blocked"}
 )
-_NO_TURN = "not called: still waiting for its rate limit"
 
 
 class HedgePolicy(NamedTuple):
@@ -154,18 +152,6 @@ class HedgeResult:
     """Attempts that were still running."""
 
 
-@dataclass(slots=True, eq=False, repr=False)
-class _Running:
-    provider: SearchProvider
-    since: float
-    state: AttemptState
-
-    @property
-    def began(self) -> float:
-        """When it was sent, on the loop's clock; before that, when it started to wait for a slot."""
-        return self.state.sent_at.result() if self.state.sent else self.since
-
-
 class HedgedRunner:
     """Runs calls, and remembers the providers' latencies.
 
@@ -223,10 +209,6 @@ class HedgedRunner:
             task.cancel()
         await asyncio.gather(*drained, return_exceptions=True)
 
-    def attempt_timeout_of(self, deadline: Deadline) -> float:
-        """Return the timeout of an attempt in a search with this deadline, in seconds."""
-        return self.attempt_timeout * max(1.0, deadline.remaining() / self._timeout)
-
     def loses(self, provider: str, seconds: float) -> bool:
         """Whether a provider is known to lose requests, and usually answers in so many seconds those that it gets."""
         latencies = self.latencies[provider]
@@ -253,9 +235,9 @@ class _HedgedRun:
         self._call = call
         self._caller, self._deadline = caller, call.deadline
         self._hedged = hedged
-        self._attempt_timeout = runner.attempt_timeout_of(call.deadline)
+        self._attempt_timeout = runner.attempt_timeout * max(1.0, call.deadline.remaining() / runner._timeout)
         self._loop = asyncio.get_running_loop()
-        self._running: dict[asyncio.Task[AttemptResult], _Running] = {}
+        self._running: dict[asyncio.Task[AttemptResult], AttemptState] = {}
         self._queue: list[SearchProvider] = []
         self._providers: Sequence[SearchProvider] = ()
         self._repeat: SearchProvider | None = None
@@ -326,14 +308,14 @@ class _HedgedRun:
         return repeat if repeat is not None and self._running else self._queue.pop(0)
 
     def _start(self, provider: SearchProvider) -> None:
-        state, charged = AttemptState(self._policy.slot_wait if self._queue else math.inf), 0.0
+        state, charged = AttemptState(provider, self._policy.slot_wait if self._queue else math.inf), 0.0
         earlier = list(self._running)
         if (earlier or self._round > 1) and price_of(provider):
             charged = self._would_answer(self._newest()) if earlier else 1.0
         third_quartile = self._runner.latencies[provider.name].quantile(0.75, 0.0)
         state.timeout = max(_TIMEOUT_QUARTILES * third_quartile, self._attempt_timeout)
-        task = self._loop.create_task(self._attempt(provider, state))
-        self._running[task] = _Running(provider, self._loop.time(), state)
+        task = self._loop.create_task(self._attempt(state))
+        self._running[task] = state
         self._started.append(self._loop.time())
         if self._hedged and len(self._providers) > 1 and price_of(provider):
             self._repeat_free()
@@ -375,21 +357,21 @@ class _HedgedRun:
     def _end_late(self) -> None:
         """End the attempts whose timeout is over, if that leaves time for something better."""
         for running in self._running.values():
-            if self._may_end(running) and self._loop.time() - running.began >= running.state.timeout:
-                running.state.end()
+            if self._may_end(running) and self._loop.time() - running.began >= running.timeout:
+                running.end()
 
-    def _may_end(self, running: _Running) -> bool:
+    def _may_end(self, running: AttemptState) -> bool:
         """Whether another provider could be called instead of a running one, or the same one once more."""
-        may_end = running.state.sent and not running.state.ended
+        may_end = running.sent and not running.ended
         return may_end and (bool(self._queue) or self._loses(running.provider.name))
 
-    def _newest(self) -> _Running:
+    def _newest(self) -> AttemptState:
         return max(self._running.values(), key=lambda running: running.since)
 
-    async def _attempt(self, provider: SearchProvider, state: AttemptState) -> AttemptResult:
-        done = await self._caller.attempt(provider, self._call, state)
+    async def _attempt(self, state: AttemptState) -> AttemptResult:
+        done = await self._caller.attempt(self._call, state)
         if state.sent and done.rows:
-            self._runner.latencies[provider.name].add(self._loop.time() - state.sent_at.result())
+            self._runner.latencies[state.provider.name].add(self._loop.time() - state.sent_at.result())
         return done
 
     async def _wait(self) -> None:
@@ -405,14 +387,14 @@ class _HedgedRun:
                 wake = min(wake, max(0.001, late))
         for running in self._running.values():
             if self._may_end(running):
-                wake = min(wake, max(0.001, running.began + running.state.timeout - now))
+                wake = min(wake, max(0.001, running.began + running.timeout - now))
         await self._until_one_ends(wake, until_sent=late <= 0)
 
     async def _until_one_ends(self, wake: float, *, until_sent: bool = True) -> None:
         """Wait until a call ends, or is sent if that matters, up to a limit in seconds, and take the results."""
         waiting: list[asyncio.Future[Any]] = [*self._running]
         if until_sent:  # a call that is sent in time only moves what is waited for away, and is looked at then
-            waiting += [running.state.sent_at for running in self._running.values() if not running.state.sent]
+            waiting += [running.sent_at for running in self._running.values() if not running.sent]
         if waiting:
             await asyncio.wait(waiting, timeout=wake, return_when=asyncio.FIRST_COMPLETED)
         else:
@@ -489,19 +471,19 @@ class _HedgedRun:
     def _is_lost(self) -> bool:
         """Whether the latest call is more likely lost than slow, and another round could call a provider."""
         newest = self._newest()
-        if not newest.state.sent or not self._may_retry():
+        if not newest.sent or not self._may_retry():
             return False
         if self._loop.time() - newest.began < self._lost_for_good(newest.provider):
             return False
         return bool(self._worth_repeating(_failed_for_now(self._finish.results, self._deadline.remaining())))
 
-    def _late_after(self, newest: _Running, following: SearchProvider) -> float:
+    def _late_after(self, newest: AttemptState, following: SearchProvider) -> float:
         """Return after how many seconds the next provider starts as a hedge, or replaces a lost call."""
         return min(self._delay(newest.provider, following), self._lost_after(newest.provider))
 
-    def _would_answer(self, running: _Running) -> float:
+    def _would_answer(self, running: AttemptState) -> float:
         """Return the probability that a running call still responds: then a paid hedge was extra."""
-        waited = self._loop.time() - running.began if running.state.sent else 0.0
+        waited = self._loop.time() - running.began if running.sent else 0.0
         latencies, lost = self._runner.latencies[running.provider.name], self._runner.health.lost(running.provider.name)
         alive = (1 - lost) * latencies.later(waited, self._policy.unknown)
         return alive / (alive + lost)
@@ -519,32 +501,21 @@ class _HedgedRun:
         for provider in self._queue:
             if provider.name in self._probes:
                 self._runner.health.give_up_probe(provider.name)
+        winner = self._finish.winner
         for task, running in self._running.items():
-            since = round((self._loop.time() - running.since) * 1_000)
-            winner = self._finish.winner
-            won, name = winner is not None, running.provider.name
-            reason = running.state.reason if running.state.sent else _NO_TURN
-            if winner is not None and running.state.sent:
-                reason = _LOST_TO_REPEAT if winner.attempt.provider == name else _LOST_TO_PROVIDER
-            attempt = Attempt(
-                provider=name,
-                outcome="timeout" if running.state.sent else "rate_limited",
-                reason=reason,
-                latency_ms=since,
-                cost_usd=price_of(running.provider) if running.state.sent else 0.0,  # until more is known
-                abandoned=won,
-            )
-            if won and running.state.sent:
-                self._runner.drain(task, running.state)
+            if winner is not None and running.sent:
+                self._runner.drain(task, running)
             else:
                 task.cancel()  # an unsent one costs nothing that way
-            if won:
-                self._finish.abandoned.append(attempt)
-            else:
-                done = AttemptResult(attempt)
-                self._finish.results.append(done)
-                if running.state.sent and self._deadline.passed:  # canceled by the deadline, not by the caller
-                    self._caller.report(running.provider, done, running.state)
+            if winner is not None:
+                same = winner.attempt.provider == running.provider.name
+                reason = _LOST_TO_REPEAT if same else _LOST_TO_PROVIDER
+                self._finish.abandoned.append(running.unanswered(reason, abandoned=True))
+                continue
+            done = AttemptResult(running.unanswered(running.reason, abandoned=False))
+            self._finish.results.append(done)
+            if running.sent and self._deadline.passed:  # canceled by the deadline, not by the caller
+                self._caller.report(done, running)
 
     def _delay(self, running: SearchProvider, following: SearchProvider) -> float:
         """Return after how many seconds the next provider starts as a hedge."""

@@ -49,11 +49,15 @@ class AttemptState:
     """The state of an attempt, for the code that waits for it.
 
     Args:
+        provider: The provider to call.
         max_wait: Maximum seconds to wait for a rate-limit slot; beyond that, other providers are called first.
     """
 
-    def __init__(self, max_wait: float = math.inf) -> None:
+    def __init__(self, provider: SearchProvider, max_wait: float = math.inf) -> None:
+        self.provider = provider
         self.max_wait = max_wait
+        self.since: float = asyncio.get_running_loop().time()
+        """When it started to wait for a slot, on the loop's clock."""
         self.timeout: float = math.inf
         """The seconds after which it is ended if another provider could be called instead."""
         self.sent_at: asyncio.Future[float] = asyncio.get_running_loop().create_future()
@@ -66,6 +70,11 @@ class AttemptState:
     def sent(self) -> bool:
         """Whether it has been sent: before that, it costs nothing and is no evidence about the provider."""
         return self.sent_at.done()
+
+    @property
+    def began(self) -> float:
+        """When it was sent, on the loop's clock; before that, when it started to wait for a slot."""
+        return self.sent_at.result() if self.sent else self.since
 
     def send(self, deadline: Deadline) -> Timeout:
         """Record that the request is being sent, and return what ends it at its deadline, or before by `end`."""
@@ -83,6 +92,22 @@ class AttemptState:
         if self._limit is not None and not self._limit.expired:
             self.reason = f"no answer in {self.timeout:.3g} s, the limit of one attempt (search.attempt_timeout)"
             self._limit.expire()
+
+    def unanswered(self, reason: str, *, abandoned: bool) -> Attempt:
+        """Return the attempt without a response. What was sent is taken for paid until more is known.
+
+        Args:
+            reason: Why there is none, if it was sent.
+            abandoned: Whether it ended because others had answered.
+        """
+        return Attempt(
+            provider=self.provider.name,
+            outcome="timeout" if self.sent else "rate_limited",
+            reason=reason if self.sent else "not called: still waiting for its rate limit",
+            latency_ms=round((asyncio.get_running_loop().time() - self.since) * 1_000),
+            cost_usd=price_of(self.provider) if self.sent else 0.0,
+            abandoned=abandoned,
+        )
 
 
 @dataclass(slots=True, eq=False, repr=False)
@@ -150,36 +175,35 @@ class ProviderCaller:
         self._store, self._notice = store, notice
         self._shared = shared
 
-    async def attempt(self, provider: SearchProvider, call: SearchCall, state: AttemptState) -> AttemptResult:
+    async def attempt(self, call: SearchCall, state: AttemptState) -> AttemptResult:
         """Make an attempt and record its outcome; raises only on cancellation.
 
         Args:
-            provider: The provider to call.
             call: The call. Nothing is sent if its budget does not cover the provider's price.
-            state: Records when the request is sent.
+            state: Names the provider, and records when the request is sent.
         """
         try:
-            done = await self.probe(provider, call, state)
+            done = await self.probe(state.provider, call, state)
         except asyncio.CancelledError:
-            self.health.give_up_probe(provider.name)
+            self.health.give_up_probe(state.provider.name)
             raise
         if state.sent:
-            self.report(provider, done, state)
+            self.report(done, state)
         else:
-            self.health.give_up_probe(provider.name)
+            self.health.give_up_probe(state.provider.name)
         return done
 
-    def report(self, provider: SearchProvider, done: AttemptResult, state: AttemptState) -> None:
+    def report(self, done: AttemptResult, state: AttemptState) -> None:
         """Record the outcome of an attempt that was sent."""
         rows = bool(done.rows) or done.empty == "filtered"
         changes = self.health.report(done.attempt, answered=done.answered, rows=rows, sent_at=state.sent_at.result())
-        self.publish(provider, changes)
+        self.publish(state.provider, changes)
 
     async def probe(
         self, provider: SearchProvider, call: SearchCall, state: AttemptState | None = None
     ) -> AttemptResult:
         """Make an attempt without recording its outcome; the arguments are those of `attempt`."""
-        state = state or AttemptState()
+        state = state or AttemptState(provider)
         slot = await self.limiter.acquire(provider, call.deadline, state.max_wait)
         if not slot.granted:
             return _without_slot(provider, slot, call.deadline)

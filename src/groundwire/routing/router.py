@@ -179,30 +179,15 @@ class Router:
         providers = order.queue[: self._hedging.fused]
         for provider in order.queue[self._hedging.fused :]:
             health.give_up_probe(provider.name)
-        states = [AttemptState(self._hedging.slot_wait if len(providers) > 1 else math.inf) for _ in providers]
-        loop = asyncio.get_running_loop()
-        began = loop.time()
-        tasks = [
-            loop.create_task(self._caller.attempt(provider, call, state))
-            for provider, state in zip(providers, states, strict=True)
-        ]
+        slot_wait = self._hedging.slot_wait if len(providers) > 1 else math.inf
+        states = [AttemptState(provider, slot_wait) for provider in providers]
+        tasks = [asyncio.create_task(self._caller.attempt(call, state)) for state in states]
         await self._wait_all(tasks)
-        results = []
-        for provider, state, task in zip(providers, states, tasks, strict=True):
-            if state.sent and not task.cancelled():
-                item = task.result()
-            else:
-                item = AttemptResult(
-                    Attempt(
-                        provider=provider.name,
-                        outcome="timeout",
-                        reason="abandoned: others had answered",
-                        latency_ms=round((loop.time() - began) * 1_000),
-                        cost_usd=price_of(provider) if state.sent else 0.0,
-                        abandoned=True,
-                    )
-                )
-            results.append(item)
+        lost = "abandoned: others had answered"
+        results = [
+            AttemptResult(state.unanswered(lost, abandoned=True)) if task.cancelled() else task.result()
+            for state, task in zip(states, tasks, strict=True)
+        ]
         answers = [item for item in results if item.rows]
         results += map(AttemptResult, order.skipped)
         if not answers:

@@ -52,7 +52,7 @@ def provider_entries() -> Mapping[str, str]:
     """Return where the classes of all installed providers are, as MODULE:CLASS by name; ours before another package's.
 
     Reading the metadata of every installed package takes longer than the rest of making a `Web`, so it is repeated only
-    when `sys.path` has changed.
+    when `sys.path` has changed, or for a name that is unknown.
     """
     return _entries(tuple(sys.path))
 
@@ -72,7 +72,11 @@ def provider_entry(provider: str) -> str | None:
         provider: Its name; the label of `NAME:LABEL` is ignored.
     """
     name = provider.partition(":")[0]
-    return _OWN.get(name) or provider_entries().get(name)
+    entry = _OWN.get(name) or provider_entries().get(name)
+    if entry is None:  # it may have been installed since
+        _entries.cache_clear()
+        entry = provider_entries().get(name)
+    return entry
 
 
 def load_entry(entry: str) -> object:

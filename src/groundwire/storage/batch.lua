@@ -34,7 +34,7 @@ local run = {
     return 1
   end,
   number = function(key)
-    local life, floor, groups = take(), tonumber(take()), tonumber(take())
+    local life, floor, most, groups = take(), tonumber(take()), tonumber(take()), tonumber(take())
     local last, numbers = math.max(tonumber(redis.call('HGET', key, 'last') or '0'), floor), {}
     for group = 1, groups do
       local found, nameless = nil, {}
@@ -54,6 +54,15 @@ local run = {
     local place = redis.call('HINCRBY', key, 'place', 1)
     local new = redis.call('HSET', key, 't' .. digest, string.format('%016d', place) .. note)
     redis.call('HSET', key, 'last', string.format('%d', last))
+    if redis.call('HLEN', key) > 2 * most then -- some fields, as the server itself looks for expired keys
+      local some = redis.call('HRANDFIELD', key, 10 + 2 * groups, 'WITHVALUES')
+      for at = 1, #some, 2 do
+        local kind, value = string.sub(some[at], 1, 1), some[at + 1]
+        local old_name = kind == 'n' and tonumber(value) <= last - most
+        local old_note = kind == 't' and tonumber(string.sub(value, 1, 16)) <= place - most
+        if old_name or old_note then redis.call('HDEL', key, some[at]) end
+      end
+    end
     redis.call('PEXPIRE', key, life)
     return {new, numbers}
   end,

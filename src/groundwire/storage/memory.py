@@ -26,7 +26,7 @@ from groundwire.storage.base import (
     Store,
     StoreError,
 )
-from groundwire.storage.rules import assign_numbers, ended, next_count, next_slot, note_key
+from groundwire.storage.rules import assign_numbers, ended, next_count, next_slot, note_key, surplus
 
 __all__ = ["MemoryStore"]
 
@@ -142,6 +142,11 @@ class MemoryStore(Store):
         note = hash(request.note).to_bytes(8, "big", signed=True)  # which no other process compares
         new = state.notes.pop(note, True)
         state.notes[note] = False
+        for name in surplus(state.numbers):
+            del state.numbers[name]
+        for old in surplus(state.notes):
+            del state.notes[old]
+            self._forget(note_key(request.key, old))
         self._put(note_key(request.key, note), request.note, now, request.ttl, 0.0)
         self._registers.put(request.key, state, now, now + request.ttl)
         return Numbers(numbers, new)

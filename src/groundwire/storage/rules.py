@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import islice
 
 from groundwire.storage.base import Add, Answer, Count, Get, Lease, Operation, Pace
 
 __all__ = [
     "LONGEST_WAIT",
+    "MOST_KEPT",
     "arrival_of",
     "assign_numbers",
     "decode_key",
@@ -19,10 +21,15 @@ __all__ = [
     "next_slot",
     "note_digest",
     "note_key",
+    "surplus",
 ]
 
 LONGEST_WAIT = 900.0
 """Seconds that no call with a deadline waits for a slot."""
+
+MOST_KEPT = 100_000
+"""Names of a register that are kept, and as many notes: a session may go on for as long as its host runs. The oldest go
+first, and their numbers are not given again."""
 
 
 def ended(operation: Operation, answer: Answer) -> bool:
@@ -44,6 +51,11 @@ def note_digest(note: bytes) -> bytes:
 def note_key(key: str, digest: bytes) -> str:
     """Return the key of a register's note, in stores that store it as a value."""
     return f"\0note\0{key}\0{digest.hex()}"
+
+
+def surplus(kept: Mapping[bytes, object]) -> list[bytes]:
+    """Return the oldest names or notes of a register that has too many: a tenth at once, so that each costs little."""
+    return [*islice(kept, MOST_KEPT // 10)] if len(kept) > MOST_KEPT else []
 
 
 def encode_key(key: str) -> bytes:

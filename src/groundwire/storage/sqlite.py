@@ -38,6 +38,7 @@ from groundwire.storage.base import (
     StoreError,
 )
 from groundwire.storage.rules import (
+    MOST_KEPT,
     assign_numbers,
     decode_key,
     encode_key,
@@ -365,6 +366,20 @@ _DROPPED = (
 )
 _ENDED_REGISTERS = "select key from registers where until <= ? limit 5"  # each may have thousands of names
 
+_ANY_REGISTER = "select key from registers order by random() limit 1"
+_SURPLUS = (  # whether there are too many, in 4 ms for 100,000; then, in ten times as long, the oldest are deleted
+    (
+        "select 1 from names where key = :key limit 1 offset :most",
+        "delete from names where key = :key and number <= "
+        "(select number from names where key = :key order by number desc limit 1 offset :most)",
+    ),
+    (
+        "select 1 from notes where key = :key limit 1 offset :most",
+        "delete from notes where key = :key and place <= "
+        "(select place from notes where key = :key order by place desc limit 1 offset :most)",
+    ),
+)
+
 _Db = Connection | Cursor
 _Blob = bytes | bytearray
 
@@ -538,8 +553,13 @@ def _delete(db: Connection, key: bytes) -> None:
 
 
 def _tidy(db: Connection, now: float) -> None:
-    """Delete some of the expired rows."""
+    """Delete some of the expired rows, and what one of the registers has too much."""
     for statement in _TIDY:
         db.execute(statement, (now, _TIDIED))
     for (key,) in db.execute(_ENDED_REGISTERS, (now,)).fetchall():
         _drop_register(db, key)
+    for (key,) in db.execute(_ANY_REGISTER).fetchall():
+        of_it = {"key": key, "most": MOST_KEPT}
+        for look, delete in _SURPLUS:
+            if db.execute(look, of_it).fetchone():
+                db.execute(delete, of_it)

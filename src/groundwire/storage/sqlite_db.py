@@ -211,15 +211,9 @@ def _number(db: sqlite3.Connection, pragma: str) -> int:
         return int(rows.fetchone()[0])
 
 
-def statements(file: str) -> Iterator[str]:
-    """Yield the statements of a file of this package one by one, as `executescript` would commit first."""
-    script = (Path(__file__).parent / file).read_text(encoding="utf-8")
-    statement = ""
-    for line in script.splitlines(keepends=True):
-        statement += line
-        if sqlite3.complete_statement(statement):
-            yield statement
-            statement = ""
+def statements(file: str) -> list[str]:
+    """Return the statements of a file of this package, between blank lines, as `executescript` would commit first."""
+    return (Path(__file__).parent / file).read_text(encoding="utf-8").split("\n\n")
 
 
 @contextmanager

@@ -37,7 +37,7 @@ from groundwire.storage.base import (
     Store,
     StoreError,
 )
-from groundwire.storage.rules import LONGEST_WAIT, encode_key, note_digest
+from groundwire.storage.rules import LONGEST_WAIT, MOST_KEPT, encode_key, note_digest
 
 if TYPE_CHECKING:
     from redis.asyncio import Redis
@@ -238,7 +238,7 @@ def _to_script(operation: Operation) -> tuple[bytes, list[bytes | str | int]]:
             return _LEASE, ["release", operation.owner]
         case AssignNumbers():
             life_ms, groups = _milliseconds(operation.ttl), operation.groups
-            arguments: list[bytes | str | int] = ["number", life_ms, operation.floor, len(groups)]
+            arguments: list[bytes | str | int] = ["number", life_ms, operation.floor, MOST_KEPT, len(groups)]
             for group in groups:
                 arguments += [len(group), *group]
             return _REGISTER, [*arguments, note_digest(operation.note), operation.note]

@@ -5,17 +5,16 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from groundwire.storage.base import Store
+from groundwire.storage.base import Add, Count, Store
 from groundwire.storage.rules import decode_key
 from groundwire.telemetry.daily_counters import BOUNDS, KEPT_DAYS, Role, counter_key, names_key, quantile, today
 
 __all__ = ["CallScore", "ProviderScore", "ScoreCard", "Target", "score_card"]
 
-_AT_ONCE = 32  # parallel reads of the store, each with its own timeout
 _BUCKETS = tuple(f"bucket{number}" for number in range(len(BOUNDS) + 1))
 _CALL = ("ok", "empty", "failed", "refused", "canceled", "cached", "stale", "fallback", "forbidden", "ms", *_BUCKETS)
 _PROVIDER = ("good", "empty", "forbidden", "abandoned", "microusd", "answers", "fallback", "ms", *_BUCKETS)
@@ -151,15 +150,12 @@ class ScoreCard:
         )
 
 
-async def score_card(
-    store: Store, days: int = 7, *, names: Iterable[str] = (), clock: Callable[[], float] = time.time
-) -> ScoreCard:
+async def score_card(store: Store, days: int = 7, *, clock: Callable[[], float] = time.time) -> ScoreCard:
     """Add up the counts recorded by `Scores`.
 
     Args:
         store: Where it was recorded.
         days: How many days, today included: 1 to 35.
-        names: Providers to look for besides those that the store lists; a full store forgets the list first.
         clock: The time in seconds since the epoch.
 
     Raises:
@@ -170,11 +166,9 @@ async def score_card(
     last = today(clock)
     dates = range(last - days + 1, last + 1)
     searches, pages = await asyncio.gather(*(_sums(store, dates, "call", tool, _CALL) for tool in _TOOLS))
-    names = tuple(names)
     providers: list[ProviderScore] = []
     for role in _ROLES:
-        listed = set(map(decode_key, (await store.register(names_key(role))).numbers))
-        for name in sorted(listed.union(names)):
+        for name in sorted(map(decode_key, (await store.register(names_key(role))).numbers)):
             sums = await _sums(store, dates, role, name, _PROVIDER)
             providers += [_provider(name, role, sums)] if sums["calls"] else []
     providers.sort(key=lambda score: (score.role != "search", -score.attempts, score.provider))
@@ -201,11 +195,8 @@ async def _sums(store: Store, dates: Sequence[int], role: Role, name: str, whats
 
 
 async def _counts_of(store: Store, keys: Sequence[str]) -> list[float]:
-    values: list[float] = []
-    for first in range(0, len(keys), _AT_ONCE):
-        counts = (store.count(key, 0) for key in keys[first : first + _AT_ONCE])
-        values += [count.total for count in await asyncio.gather(*counts)]
-    return values
+    answers = await store.batch([Add(key, 0) for key in keys]) if keys else ()
+    return [count.total for count in answers if isinstance(count, Count)]
 
 
 def _calls(sums: Counter[str]) -> CallScore:

@@ -31,7 +31,6 @@ class Spans:
 
     Args:
         tracer_provider: Where the spans go; by default the process's own provider.
-        addresses: The host of each provider's service by the provider's name, as far as they are known.
         clock: The time in nanoseconds since the epoch.
 
     Raises:
@@ -42,7 +41,6 @@ class Spans:
         self,
         tracer_provider: TracerProvider | None = None,
         *,
-        addresses: Mapping[str, str] | None = None,
         clock: Callable[[], int] = time.time_ns,
     ) -> None:
         try:
@@ -51,7 +49,6 @@ class Spans:
             raise ConfigurationError(f"Spans need OpenTelemetry: {install_extra('otel')}") from exc
         self._trace = trace
         self._tracer = trace.get_tracer("groundwire", __version__, tracer_provider, _SCHEMA)
-        self._addresses = dict(addresses or {})
         self._clock = clock
 
     def search_done(self, done: SearchDone) -> None:
@@ -123,8 +120,6 @@ class Spans:
         }
         if attempt.status is not None:
             facts["http.response.status_code"] = attempt.status
-        if (address := self._addresses.get(attempt.provider)) is not None:
-            facts["server.address"] = address
         return facts
 
     def _fail(self, span: Span, kind: str) -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
 
-from groundwire.testing.site import Calendar, Site, SitePage
+from groundwire.testing.site import Site, SitePage
 
 __all__ = ["IndexHit", "Library"]
 
@@ -55,14 +55,14 @@ class Library:
 
     Args:
         sites: Whose pages are found; a page without text is left out.
-        calendar: The world's today, for the age of a page.
+        today: The day from which pages are dated.
         named: Whether results carry names under .test instead of addresses.
     """
 
-    def __init__(self, sites: Sequence[Site], calendar: Calendar, *, named: bool = False) -> None:
+    def __init__(self, sites: Sequence[Site], today: date, *, named: bool = False) -> None:
         self.sites: tuple[Site, ...] = tuple(sites)
         """Whose pages are found."""
-        self.calendar = calendar
+        self.today = today
         self.named = named
 
     def search(

@@ -12,18 +12,7 @@ from html import escape
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.server import EmulatedServer
 
-__all__ = ["Calendar", "Site", "SitePage", "midnight"]
-
-
-@dataclass(slots=True)
-class Calendar:
-    """The world's idea of today; pages are dated relative to it, so that some are always new."""
-
-    today: date
-
-    def published(self, age_days: int) -> date:
-        """Return the day that lies `age_days` before today."""
-        return self.today - timedelta(days=age_days)
+__all__ = ["Site", "SitePage", "midnight"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,14 +40,14 @@ class Site(EmulatedServer):
         name: What the world calls it.
         host: Its name under .test.
         pages: What it serves.
-        calendar: The world's today.
+        today: The day from which its pages are dated.
     """
 
-    def __init__(self, name: str, host: str, pages: Iterable[SitePage], calendar: Calendar) -> None:
+    def __init__(self, name: str, host: str, pages: Iterable[SitePage], today: date) -> None:
         super().__init__(name, host)
         self.contents: tuple[SitePage, ...] = tuple(pages)
         self._by_path = {page.path: page for page in self.contents}
-        self._calendar = calendar
+        self._today = today
 
     @property
     def pages(self) -> dict[str, str]:
@@ -82,7 +71,7 @@ class Site(EmulatedServer):
 
     def published(self, page: SitePage) -> date:
         """Return the day on which `page` was published."""
-        return self._calendar.published(page.age_days)
+        return self._today - timedelta(days=page.age_days)
 
     def handle(self, request: Recorded) -> EmulatedResponse:
         """Return the page at the request's path, or 404."""

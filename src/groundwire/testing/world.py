@@ -13,7 +13,7 @@ from groundwire.testing.http_messages import Recorded
 from groundwire.testing.search_index import Library
 from groundwire.testing.searxng import SearXng
 from groundwire.testing.server import EmulatedServer, ServerThread
-from groundwire.testing.site import Calendar, Site
+from groundwire.testing.site import Site
 from groundwire.testing.sites import make_sites
 
 __all__ = ["InjectedFault", "Recorded", "World"]
@@ -42,24 +42,16 @@ class World:
         named: bool = False,
         today: date | None = None,
         port: int = 0,
-        sites: Callable[[Calendar], Iterable[Site]] = make_sites,
+        sites: Callable[[date], Iterable[Site]] = make_sites,
     ) -> None:
-        self._calendar = Calendar(today or datetime.now(UTC).date())
-        self._sites = {site.name: site for site in sites(self._calendar)}
-        self.library: Library = Library(tuple(self._sites.values()), self._calendar, named=named)
+        self.today: date = today or datetime.now(UTC).date()
+        """The day from which pages are dated."""
+        self._sites = {site.name: site for site in sites(self.today)}
+        self.library: Library = Library(tuple(self._sites.values()), self.today, named=named)
         self._services: dict[str, EmulatedServer] = {}
         self._thread = ServerThread(port)
         self._running = False
         self.searxng: SearXng = self.add_searxng("searxng")
-
-    @property
-    def today(self) -> date:
-        """The reference date of pages. It may be set."""
-        return self._calendar.today
-
-    @today.setter
-    def today(self, day: date) -> None:
-        self._calendar.today = day
 
     @property
     def sites(self) -> dict[str, Site]:

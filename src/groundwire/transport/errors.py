@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Mapping
-from typing import Final, Literal, NoReturn, get_args
+from typing import Final, Literal, NoReturn
 
 from groundwire.errors import (
     BlockedAddress,
@@ -19,10 +19,8 @@ from groundwire.errors import (
 )
 
 __all__ = [
-    "TROUBLES",
     "ExchangeFailed",
     "Overrun",
-    "SocksFailed",
     "Trouble",
     "Vetoed",
     "nowhere",
@@ -37,8 +35,6 @@ _UNKNOWN_AUTHORITY = frozenset({18, 19, 20, 21})
 
 
 Trouble = Literal["network", "proxy", "name", "resolver", "certificate", "large", "coding", "protocol", "cassette"]
-TROUBLES: frozenset[Trouble] = frozenset(get_args(Trouble))
-"""All of them."""
 _FIXES: Final[Mapping[Trouble, str]] = {
     "proxy": "Check the setting network.proxy, or the variable HTTPS_PROXY",
     "resolver": "Check this machine's network connection and its DNS settings",
@@ -68,15 +64,6 @@ class Overrun(OSError):
     """The socket received more than its limit."""
 
 
-class SocksFailed(OSError):
-    """A SOCKS proxy made no connection."""
-
-    def __init__(self, kind: Trouble, detail: str) -> None:
-        super().__init__(detail)
-        self.kind = kind
-        self.detail = detail
-
-
 def translated(error: Exception, *, proxied: bool) -> Exception:
     """Convert a library's exception.
 
@@ -92,8 +79,6 @@ def translated(error: Exception, *, proxied: bool) -> Exception:
             return BlockedAddress("This address is not allowed: only public web addresses may be opened.")
         if isinstance(cause, Overrun):
             return ExchangeFailed("protocol", "sent response headers that never end")
-        if isinstance(cause, SocksFailed):
-            return ExchangeFailed(cause.kind, cause.detail)
         cause = getattr(cause, "os_error", None) or cause.__cause__
     match error:
         case aiohttp.ClientConnectorCertificateError():

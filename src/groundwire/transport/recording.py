@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from typing import cast, get_args
 
 from multidict import CIMultiDict
 
@@ -11,7 +12,7 @@ from groundwire.cassette import Answer, CallFailed, Cassette, RecordedFailure
 from groundwire.errors import BlockedAddress, GroundwireError
 from groundwire.transport.body_reader import SNIFF, refuse_more_than, show
 from groundwire.transport.connector import Connections, Head, HttpRequest, Inspect, PartialResponse, Response
-from groundwire.transport.errors import TROUBLES, ExchangeFailed
+from groundwire.transport.errors import ExchangeFailed, Trouble
 
 __all__ = ["as_failure", "record", "replayed"]
 
@@ -104,7 +105,6 @@ def _as_error(failure: RecordedFailure | None) -> Exception:
         return TimeoutError()
     if kind == "blocked":
         return BlockedAddress(detail)
-    for trouble in TROUBLES:
-        if trouble == kind:
-            return ExchangeFailed(trouble, detail)
+    if kind in get_args(Trouble):
+        return ExchangeFailed(cast("Trouble", kind), detail)
     return ExchangeFailed("cassette", "was not read in full when the cassette was recorded")

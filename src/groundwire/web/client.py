@@ -648,8 +648,7 @@ class Web:
         from groundwire.telemetry.scorecard import score_card
 
         await self._resources.scores.flush()
-        names = (*self.settings.search.providers, *self.settings.read.providers)
-        return await score_card(self._resources.store, days, names=names)
+        return await score_card(self._resources.store, days)
 
     @property
     def budget(self) -> Budget | None:

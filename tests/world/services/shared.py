@@ -389,7 +389,7 @@ class ApiEmulator(EmulatedServer):
 
     def age(self, hit: IndexHit) -> int:
         """Return how old a page is, in days."""
-        return (self.library.calendar.today - hit.published).days
+        return (self.library.today - hit.published).days
 
 
 def american_day(text: str) -> date | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import date
+from datetime import date, timedelta
 from typing import Any, ClassVar, Final
 from uuid import uuid4
 
@@ -129,7 +129,7 @@ class You(ApiEmulator):
         found = self.found({**body, "first": first, "last": last} if last else body)
         count = self.limit(body)
         start = int(body.get("offset") or 0) * count
-        newest = self.library.calendar.published(_NEWS_DAYS) if self.news else date.max
+        newest = self.library.today - timedelta(days=_NEWS_DAYS) if self.news else date.max
         sections = {
             "web": [_web(hit, "extraction" in body) for hit in found[start : start + count]],
             "news": [_news(hit) for hit in found if hit.published >= newest][start : start + count],

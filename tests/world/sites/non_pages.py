@@ -13,7 +13,7 @@ from datetime import date
 from typing import Final
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
-from groundwire.testing.site import Calendar, Site, SitePage
+from groundwire.testing.site import Site, SitePage
 from world import wire_faults
 
 __all__ = ["app_site", "legacy_site", "papers_site", "plain_pdf"]
@@ -73,7 +73,7 @@ orchard init --trees 68
 """
 
 
-def app_site(calendar: Calendar) -> Site:
+def app_site(today: date) -> Site:
     """Return the application's site."""
     pages = [
         _fixed("shell", "/app", EmulatedResponse.html(_SHELL)),
@@ -103,7 +103,7 @@ def app_site(calendar: Calendar) -> Site:
         ),
         _fixed("download", "/report", EmulatedResponse(body=b"PK\x05\x06" + bytes(18), content_type="application/zip")),
     ]
-    return Site("app", "app.test", pages, calendar)
+    return Site("app", "app.test", pages, today)
 
 
 def _fixed(name: str, path: str, reply: EmulatedResponse) -> SitePage:
@@ -182,7 +182,7 @@ _PLAIN = (
 )
 
 
-def legacy_site(calendar: Calendar) -> Site:
+def legacy_site(today: date) -> Site:
     """Return the site of old encodings."""
     french_latin = (_FRENCH[0], _FRENCH[1], _FRENCH[2].replace("œ", "oe"))
     pages = [
@@ -198,7 +198,7 @@ def legacy_site(calendar: Calendar) -> Site:
         _encoded_page("utf-16-bom", _PLAIN, "utf-16-le", mark=codecs.BOM_UTF16_LE),
         _encoded_page("wrong-header", _PLAIN, "utf-8", header="iso-8859-1", meta="utf-8"),
     ]
-    return Site("legacy", "legacy.test", pages, calendar)
+    return Site("legacy", "legacy.test", pages, today)
 
 
 def _encoded_page(
@@ -252,7 +252,7 @@ _WORD = (
 )
 
 
-def papers_site(calendar: Calendar) -> Site:
+def papers_site(today: date) -> Site:
     """Return the site `papers`."""
     pdf = plain_pdf([[(72, _LEFT), (320, _RIGHT)]], title="Survey of the Night")
     pages = [
@@ -273,7 +273,7 @@ def papers_site(calendar: Calendar) -> Site:
             lambda _: EmulatedResponse(body=_word_file(), content_type="application/octet-stream"),
         ),
     ]
-    return Site("papers", "papers.test", pages, calendar)
+    return Site("papers", "papers.test", pages, today)
 
 
 _EXCUSE = b"<!doctype html><title>Moved</title><h1>Moved</h1><p>The survey has moved to the archive of the harbour.</p>"

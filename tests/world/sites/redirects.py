@@ -12,7 +12,7 @@ from typing import Final
 
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
-from groundwire.testing.site import Calendar, Site, SitePage
+from groundwire.testing.site import Site, SitePage
 from world import wire_faults
 
 __all__ = ["Maze", "Slow"]
@@ -75,11 +75,11 @@ class Maze(Site):
     `/cookie` redirects to itself until a cookie comes back, `/cookie/WHERE` sets one and redirects elsewhere.
 
     Args:
-        calendar: The world's today.
+        today: The day from which its pages are dated.
         elsewhere: The site to which `/cross-site` leads.
     """
 
-    def __init__(self, calendar: Calendar, elsewhere: Site) -> None:
+    def __init__(self, today: date, elsewhere: Site) -> None:
         self._other = elsewhere
         pages = [_redirect(name, path, location) for name, (path, location) in _FIXED.items()]
         pages += [
@@ -110,7 +110,7 @@ class Maze(Site):
             *(_step(name, f"/{name}", partial(_leading_on, markup)) for name, markup in _REFRESHES.items()),
             _step("no-location", "/no-location", lambda _: EmulatedResponse(status=302, content_type=None)),
         ]
-        super().__init__("maze", "maze.test", pages, calendar)
+        super().__init__("maze", "maze.test", pages, today)
 
     def elsewhere(self, request: Recorded) -> EmulatedResponse:
         """Return one step of a chain, or the end of it."""
@@ -186,10 +186,10 @@ class Slow(Site):
     """The slow site. `/delay/SECONDS` and `/trickle/SECONDS_PER_BYTE` take any number, at most 3600.
 
     Args:
-        calendar: The world's today.
+        today: The day from which its pages are dated.
     """
 
-    def __init__(self, calendar: Calendar) -> None:
+    def __init__(self, today: date) -> None:
         short = _SHORT.encode()
         pages = [
             _fixed("delay", "/delay/0.3", EmulatedResponse(body=short, fault=InjectedFault.delay(0.3))),
@@ -203,7 +203,7 @@ class Slow(Site):
             _fixed("word", "/word", _streamed(_one_word)),
             _fixed("table", "/table", _streamed(_table)),
         ]
-        super().__init__("slow", "slow.test", pages, calendar)
+        super().__init__("slow", "slow.test", pages, today)
 
     def elsewhere(self, request: Recorded) -> EmulatedResponse:
         """Return the short page after a delay, or at a pace, given in the path."""

@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
-from groundwire.testing.site import Calendar, Site, SitePage
+from groundwire.testing.site import Site, SitePage
 
 __all__ = ["ContentFile", "load_documents", "make_sites", "plain_text"]
 
@@ -54,9 +54,9 @@ class ContentFile:
         return self.head["title"]
 
 
-def make_sites(calendar: Calendar) -> tuple[Site, ...]:
-    """Return every site of a world, dated by `calendar`."""
-    return tuple(Site(kind.folder, kind.host, _pages(kind), calendar) for kind in _KINDS)
+def make_sites(today: date) -> tuple[Site, ...]:
+    """Return every site of a world, dated from `today`."""
+    return tuple(Site(kind.folder, kind.host, _pages(kind), today) for kind in _KINDS)
 
 
 @cache
