@@ -66,7 +66,9 @@ class CitationLedger:
         A page that was opened by a URL with a number has it already.
         """
         if not isinstance(result, OpenPageToolResult):
-            titles = {row.url: row.title for row in result.results}
+            titles: dict[str, str] = {}
+            for row in result.results:  # of a page that is there twice, the first title counts
+                titles[row.url] = titles.get(row.url) or row.title
             self._from_text.difference_update(titles)
             return titles
         if result.status == "error" or result.url in self._numbers:

@@ -9,6 +9,7 @@ from groundwire.errors import InvalidRequest
 from groundwire.sync import SyncWeb
 from groundwire.tools import Tool, ToolResult, refused, web_tools
 from groundwire.tools.permissions import Permission, guarded
+from groundwire.tools.toolset import BlockingTool
 from groundwire.web import Web
 
 __all__ = ["call_blocking", "tools_for"]
@@ -31,12 +32,8 @@ def tools_for(web: Web | SyncWeb | None = None, permission: Permission | None = 
 
 def call_blocking(tool: Tool, arguments: Mapping[str, Any]) -> ToolResult:
     """Call a tool and return its result, for callers without `async`."""
-    if isinstance(tool.web, SyncWeb):
-
-        async def call(_: Web) -> ToolResult:
-            return await tool.call(**arguments)
-
-        return tool.web.submit(call).result()
+    if isinstance(tool, BlockingTool):
+        return tool.wait(**arguments)
     error = InvalidRequest(
         "web", "is a Web, which needs an event loop, and it was called without", "Pass a SyncWeb, or nothing."
     )

@@ -7,9 +7,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
 
+from groundwire.errors import Closed
 from groundwire.hints import tool_hint
 from groundwire.tools.argument_coercion import positional
 from groundwire.tools.calls import open_page_result, web_search_result
+from groundwire.tools.conversions import refused
 from groundwire.tools.definitions import ToolDefinition, open_page_definition, web_search_definition
 from groundwire.tools.results import OpenPageToolResult, ToolResult, WebSearchToolResult
 
@@ -46,11 +48,17 @@ class BlockingTool(Tool):
 
     __slots__ = ()
 
-    if not TYPE_CHECKING:  # the async `__call__` of `Tool` is the usual one
+    def wait(self, *values: object, **arguments: Any) -> ToolResult:
+        """Call the tool, and return its result."""
+        web: Any = self.web
+        try:
+            result: ToolResult = web.run(lambda _: self.call(*values, **arguments))
+        except Closed as error:
+            return refused(self.name, positional(self.name, values, arguments), error)
+        return result
 
-        def __call__(self, *values: object, **arguments: Any) -> ToolResult:
-            """Call the tool, and return its result."""
-            return self.web.submit(lambda _: self.call(*values, **arguments)).result()
+    if not TYPE_CHECKING:  # the async `__call__` of `Tool` is the usual one
+        __call__ = wait
 
 
 def web_tools(web: Web | SyncWeb, needs: Needs | None = None) -> Tools:
@@ -85,7 +93,11 @@ def in_thread_of(web: SyncWeb, tool: Tool) -> Tool:
         async def run(_: Web) -> ToolResult:
             return await tool.call(*values, **arguments)
 
-        return await asyncio.wrap_future(web.submit(run))
+        try:
+            future = web.submit(run)
+        except Closed as error:
+            return refused(tool.name, positional(tool.name, values, arguments), error)
+        return await asyncio.wrap_future(future)
 
     return tool_of(BlockingTool, tool, call, web)
 
@@ -142,7 +154,7 @@ def web_search_tool(web: Web, needs: Needs | None = None) -> Tool:
     """Return the tool `web_search`; see `web_tools`."""
 
     async def call(*values: object, **arguments: Any) -> WebSearchToolResult:
-        return await web_search_result(web, positional("query", values, arguments), needs)
+        return await web_search_result(web, positional("web_search", values, arguments), needs)
 
     return tool_of(Tool, web_search_definition(web.settings, files=bool(web.folders)), call, web)
 
@@ -151,7 +163,7 @@ def open_page_tool(web: Web) -> Tool:
     """Return the tool `open_page`."""
 
     async def call(*values: object, **arguments: Any) -> OpenPageToolResult:
-        return await open_page_result(web, positional("url", values, arguments))
+        return await open_page_result(web, positional("open_page", values, arguments))
 
     return tool_of(Tool, open_page_definition(web.settings), call, web)
 

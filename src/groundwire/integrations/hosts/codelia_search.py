@@ -52,7 +52,7 @@ def local_search_tool(web: Web, needs: Needs | None = None) -> Tool:
     views: dict[Backend, Web] = {}
 
     async def call(*values: object, **arguments: Any) -> LocalSearchToolResult:
-        return await _local_search(web, views, positional("query", values, arguments), needs)
+        return await _local_search(web, views, positional("search", values, arguments), needs)
 
     return tool_of(Tool, local_search_definition(web.settings), call, web)
 
