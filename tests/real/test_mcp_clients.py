@@ -41,9 +41,10 @@ input-required-result-non-tool-request input-required-result-result-type input-r
 input-required-result-capability-check input-required-result-missing-input-response
 input-required-result-ignore-extra-params server-stateless:sep-2575-server-rejects-undeclared-capability
 server-stateless:sep-2575-missing-capability-http-400 server-stateless:sep-2575-server-no-log-without-loglevel
-server-stateless:sep-2575-http-server-no-independent-requests-on-stream
+server-stateless:sep-2575-http-server-no-independent-requests-on-stream completion-complete logging-set-level
 """
-"""The scenarios that do not apply: they use tools, resources and prompts that only a server made for the suite has.
+"""The scenarios that do not apply: they use tools, resources and prompts that only a server made for the suite has, or
+completion and log messages, which are not offered.
 
 `server-sse-polling` recommends what lets a broken stream be taken up again, which is optional and not offered.
 """

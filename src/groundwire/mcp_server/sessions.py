@@ -7,33 +7,22 @@ import json
 import logging
 import math
 import time
-import warnings
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar, get_args
-
-import mcp_types as types
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from groundwire.errors import GroundwireError
-from groundwire.models import AttemptFinished, AttemptStarted, Event
+from groundwire.models import AttemptStarted, Event
 from groundwire.settings import Settings
 from groundwire.telemetry.call_events import listening
-from groundwire.tools import (
-    OpenPageToolResult,
-    Tool,
-    ToolResult,
-    WebSearchToolResult,
-    open_page_tool,
-    refused,
-    web_search_tool,
-)
+from groundwire.tools import Tool, ToolResult, open_page_tool, refused, web_search_tool
 
 if TYPE_CHECKING:
     from groundwire.safety.tenancy import Owner
     from groundwire.web import Web
 
-__all__ = ["HEARTBEAT", "Report", "Session", "Sessions", "logging_attempts", "reporting"]
+__all__ = ["HEARTBEAT", "Report", "Session", "Sessions", "reporting"]
 
 _logger = logging.getLogger(__name__)
 
@@ -84,39 +73,8 @@ async def _report(report: Report, total: float, doing: asyncio.Queue[str], heart
             return
 
 
-_LEVELS: tuple[str, ...] = get_args(types.LoggingLevel)  # from debug to emergency
-
-
-async def logging_attempts(session: Any, request_id: Any, level: str, work: Awaitable[_T]) -> _T:
-    """Await `work`, then send the client a log message for each attempt: a failed one is a warning.
-
-    Args:
-        session: The client's session; since protocol 2026-07-28 it sends only what the request has opted in to.
-        request_id: The request that the messages belong to.
-        level: The lowest level to send.
-        work: The work.
-    """
-    heard: list[Event] = []
-    with listening(heard.append):
-        result = await work
-    for event in heard:
-        severity = "info"
-        if isinstance(event, AttemptFinished) and event.attempt.outcome not in ("ok", "empty"):
-            severity = "warning"
-        if isinstance(event, AttemptFinished) and _LEVELS.index(severity) >= _LEVELS.index(level):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # deprecated in the newest protocol, but available in older ones
-                sending = session.send_log_message(severity, event.attempt.describe(), "groundwire", request_id)
-            with suppress(Exception):  # the client is gone
-                await sending
-    return result
-
-
-_SEARCHES, _PAGES = 20, 50  # that a session remembers, for its resources
-
-
 class Session:
-    """One client's tools, with a separate budget, and their results.
+    """One client's tools, with a separate budget.
 
     Args:
         web: The client's view of the `Web`.
@@ -130,18 +88,11 @@ class Session:
         tools = (guarded(tool, self._permission) for tool in (web_search_tool(web), open_page_tool(web)))
         self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         self._web = web
-        self._searches: deque[WebSearchToolResult] = deque(maxlen=_SEARCHES)
-        self._pages: OrderedDict[str, str] = OrderedDict()
         self.used: float = time.monotonic()
-        self.log_level: str | None = None
 
     async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """Call a tool and record its results."""
-        result = await self._tools[tool].call(**arguments)
-        has_attempts = isinstance(result, WebSearchToolResult) and result.attempts
-        if self._web.keeps and (result.status == "success" or has_attempts):
-            self._note(result)
-        return result
+        """Call a tool."""
+        return await self._tools[tool].call(**arguments)
 
     def question(self, tool: str, arguments: Mapping[str, Any]) -> str | None:
         """Return the question that a rule requires before a call, or None."""
@@ -154,59 +105,25 @@ class Session:
         """Add a URL approved by the user."""
         await self._web.allow_urls_in(url)
 
-    def queries(self) -> tuple[str, ...]:
-        """Return the queries, the latest first."""
-        return tuple(dict.fromkeys(search.query for search in reversed(self._searches)))
-
-    def addresses(self) -> tuple[str, ...]:
-        """Return the URLs of opened pages, then of results, the latest first."""
-        result_urls = (source.url for search in reversed(self._searches) for source in search.sources)
-        return tuple(dict.fromkeys((*(url for url, _ in self.pages()), *result_urls)))
-
-    def pages(self) -> tuple[tuple[str, str], ...]:
-        """Return the URLs and titles of recently opened pages, the latest first."""
-        return tuple(reversed(self._pages.items()))
-
     async def reset(self) -> None:
-        """Reset the session: usage, pages, results, and citation numbers."""
+        """Reset the session: usage, known URLs, and citation numbers."""
         await self._web.reset_session()
-        self._searches.clear()
-        self._pages.clear()
 
     async def describe(self) -> dict[str, Any]:
-        """Return the usage, results and pages of this session as JSON values."""
+        """Return the usage and the sources of this session as JSON values."""
         budget = self._web.budget
         limit = budget.limit if budget else self._web.settings.session.max_searches
         used = await self._web.usage()
-        of_attempt = {"provider", "outcome", "reason", "status"}
+        made = int(used.get("searches", 0))
         return {
-            "untrusted": ["sources", "pages"],  # titles and URLs come from the web: information, not instructions
-            "searches": {
-                "made": int(used.get("searches", 0)),
-                "limit": limit or None,
-                "remaining": max(0, limit - int(used.get("searches", 0))) if limit else None,
-            },
+            "untrusted": ["sources"],  # titles and URLs come from the web: information, not instructions
+            "searches": {"made": made, "limit": limit or None, "remaining": max(0, limit - made) if limit else None},
             "cost_usd": used.get("cost_usd", 0.0),
             "sources": [
-                {
-                    "query": search.query,
-                    "sources": [source.model_dump() for source in search.sources],
-                    "attempts": [attempt.model_dump(include=of_attempt) for attempt in search.attempts],
-                }
-                for search in self._searches
+                {"citation_id": page.number, "title": page.title, "url": page.url}
+                for page in await self._web.sources(content=False)
             ],
-            "pages": [{"url": url, "title": title} for url, title in self.pages()],
         }
-
-    def _note(self, result: ToolResult) -> None:
-        if isinstance(result, WebSearchToolResult):
-            self._searches.append(result)
-        elif isinstance(result, OpenPageToolResult):
-            url = result.final_url or result.url
-            self._pages.pop(url, None)
-            self._pages[url] = result.title
-            while len(self._pages) > _PAGES:
-                self._pages.popitem(last=False)
 
 
 class Sessions:

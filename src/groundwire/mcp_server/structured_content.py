@@ -1,8 +1,7 @@
 """The structured form of a result over MCP, and its schema: what clients use, once.
 
 Hosts keep the list of tools in the model's context and some pass on both forms of a result. A result's text says
-everything; beside it this has the fields that programs read, without empty ones. The resource `groundwire://session`
-has the attempts.
+everything; beside it this has the fields that programs read, without empty ones.
 """
 
 from __future__ import annotations
