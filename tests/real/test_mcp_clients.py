@@ -190,7 +190,7 @@ def test_the_inspector(inspector: Path, command: tuple[str, ...], environment: M
         server.communicate()
 
 
-@pytest.mark.parametrize(("protocol", "scenarios"), [("2025-06-18", 8), ("2025-11-25", 10), ("2026-07-28", 11)])
+@pytest.mark.parametrize(("protocol", "scenarios"), [("2025-06-18", 6), ("2025-11-25", 8), ("2026-07-28", 10)])
 def test_the_conformance_suite(
     protocol: str,
     scenarios: int,
