@@ -58,10 +58,16 @@ def make_server(sessions: Sessions, *, heartbeat: float = HEARTBEAT) -> Server[A
         description="The web for AI agents: one tool finds pages, the other reads one as clean Markdown.",
         instructions=handlers.instructions,
         icons=[types.Icon(src=f"data:image/svg+xml,{quote(_ICON)}", mime_type="image/svg+xml", sizes=["any"])],
-        cache_hints={"tools/list": _LISTS, "prompts/list": _LISTS, "resources/list": _LISTS},
+        cache_hints={
+            "tools/list": _LISTS,
+            "prompts/list": _LISTS,
+            "resources/list": _LISTS,
+            "resources/templates/list": _LISTS,
+        },
         on_list_tools=handlers.list_tools,
         on_call_tool=handlers.call_tool,
         on_list_resources=handlers.list_resources,
+        on_list_resource_templates=handlers.list_resource_templates,
         on_read_resource=handlers.read_resource,
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
@@ -118,6 +124,11 @@ class _Handlers:
             mime_type="application/json",
         )
         return types.ListResourcesResult(resources=[session])
+
+    async def list_resource_templates(
+        self, _ctx: Context, _params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        return types.ListResourceTemplatesResult(resource_templates=[])  # clients ask whoever has resources
 
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
