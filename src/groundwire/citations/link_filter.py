@@ -40,37 +40,11 @@ _BREAK: Final = re.compile(r"(>|\n[ \t]*\r?\n)|\n[ \t>*+.)\d-]*")
 """What may end a tag: not the marks of containers that begin its further lines."""
 _ATTRIBUTE: Final = re.compile(r"([^\s\"'<>/=]{1,100})[\s>]*=")
 _QUOTED: Final = re.compile(r"=[\s>]*[\"']")
-_LOADING_ATTRIBUTES: Final = frozenset(
-    {
-        "src",
-        "srcset",
-        "imagesrcset",
-        "srcdoc",
-        "poster",
-        "background",
-        "style",
-        "data",
-        "href",
-        "xlink:href",
-        "archive",
-        "code",
-        "codebase",
-        "classid",
-        "content",
-        "values",
-        "from",
-        "to",
-        "by",
-        "manifest",
-        "lowsrc",
-        "dynsrc",
-        "icon",
-        "is",
-        "action",
-        "formaction",
-        "ping",
-    }
-)
+_LOADING_ATTRIBUTES: Final = frozenset((
+    "src", "srcset", "imagesrcset", "srcdoc", "poster", "background", "style", "data", "href", "xlink:href", "archive",
+    "code", "codebase", "classid", "content", "values", "from", "to", "by", "manifest", "lowsrc", "dynsrc", "icon",
+    "is", "action", "formaction", "ping",
+))  # fmt: skip
 """Attributes that load, or change what others load; like those that begin with `on`."""
 _SCRIPT: Final = re.compile(r"<(?:script|style)\b", re.IGNORECASE)
 _RAW_HTML: Final = re.compile(r"<(?:[!?]|(?:pre|textarea)\b)", re.IGNORECASE)

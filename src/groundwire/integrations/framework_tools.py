@@ -9,7 +9,6 @@ from groundwire.errors import InvalidRequest
 from groundwire.sync import SyncWeb
 from groundwire.tools import Tool, ToolResult, refused, web_tools
 from groundwire.tools.permissions import Permission, guarded
-from groundwire.tools.toolset import BlockingTool
 from groundwire.web import Web
 
 __all__ = ["call_blocking", "tools_for"]
@@ -32,7 +31,7 @@ def tools_for(web: Web | SyncWeb | None = None, permission: Permission | None = 
 
 def call_blocking(tool: Tool, arguments: Mapping[str, Any]) -> ToolResult:
     """Call a tool and return its result, for callers without `async`."""
-    if isinstance(tool, BlockingTool):
+    if tool.blocks:
         return tool.wait(**arguments)
     error = InvalidRequest(
         "web", "is a Web, which needs an event loop, and it was called without", "Pass a SyncWeb, or nothing."

@@ -18,7 +18,7 @@ from groundwire._version import __version__
 from groundwire.errors import GroundwireError, PermissionDenied
 from groundwire.mcp_server.elicitation import ask_permission
 from groundwire.mcp_server.openai_tools import OPENAI_TOOLS, openai_result
-from groundwire.mcp_server.sessions import HEARTBEAT, Sessions, reporting
+from groundwire.mcp_server.sessions import Sessions, reporting
 from groundwire.mcp_server.structured_content import output_schema, structured_content
 from groundwire.models.argument_names import tool_method
 from groundwire.tools import ToolDefinition, ToolResult, refused, render_text, web_tool_definitions
@@ -43,14 +43,9 @@ _ICON = (
 )
 
 
-def make_server(sessions: Sessions, *, heartbeat: float = HEARTBEAT) -> Server[Any]:
-    """Return the server over sessions, which the caller closes.
-
-    Args:
-        sessions: The sessions.
-        heartbeat: Seconds of silence after which the progress of a call is reported.
-    """
-    handlers = _Handlers(sessions, heartbeat)
+def make_server(sessions: Sessions) -> Server[Any]:
+    """Return the server over sessions, which the caller closes."""
+    handlers = _Handlers(sessions)
     return Server(
         "groundwire",
         version=__version__,
@@ -75,9 +70,8 @@ def make_server(sessions: Sessions, *, heartbeat: float = HEARTBEAT) -> Server[A
 
 
 class _Handlers:
-    def __init__(self, sessions: Sessions, heartbeat: float) -> None:
+    def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
-        self._heartbeat = heartbeat
         search, page = web_tool_definitions(sessions.settings, files=bool(sessions.settings.policy.files))
         self.instructions = instructions(sessions.settings)
         self._openai = sessions.settings.mcp.tools == "openai"
@@ -211,7 +205,7 @@ class _Handlers:
             return await work
         settings = self._sessions.settings
         total = settings.search.timeout if tool != "open_page" else settings.read.timeout
-        return await reporting(ctx.session.report_progress, total, work, heartbeat=self._heartbeat)
+        return await reporting(ctx.session.report_progress, total, work)
 
 
 def _tool(definition: ToolDefinition) -> types.Tool:

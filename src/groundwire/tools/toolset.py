@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
 
 from groundwire.errors import Closed
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from groundwire.sync import SyncWeb
     from groundwire.web import Web
 
-__all__ = ["BlockingTool", "Tool", "Tools", "in_thread_of", "open_page_tool", "tool_of", "web_search_tool", "web_tools"]
+__all__ = ["Tool", "Tools", "in_thread_of", "open_page_tool", "tool_of", "web_search_tool", "web_tools"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,25 +31,11 @@ class Tool(ToolDefinition):
     """Takes the arguments by keyword, as a mapping or JSON text, or the first as text; raises only on cancellation."""
     web: Web | SyncWeb | None = None
     """The web that it searches and reads with, if it is a tool of one."""
-
-    async def __call__(self, *values: object, **arguments: Any) -> ToolResult:
-        """Call the tool, as `call` does."""
-        return await self.call(*values, **arguments)
-
-    if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
-
-        def __getattr__(self, name: str) -> Any:
-            hint = "" if name.startswith("_") else tool_hint(name)
-            raise AttributeError(f"'Tool' has no attribute {name!r}{hint}")
-
-
-class BlockingTool(Tool):
-    """A tool of a `SyncWeb`, in whose thread it runs: calling it blocks, and `call` suits any event loop."""
-
-    __slots__ = ()
+    blocks: bool = False
+    """Whether the web is a `SyncWeb`, in whose thread it runs: calling it blocks, and `call` suits any event loop."""
 
     def wait(self, *values: object, **arguments: Any) -> ToolResult:
-        """Call the tool, and return its result."""
+        """Call a tool that blocks, and return its result."""
         web: Any = self.web
         try:
             result: ToolResult = web.run(lambda _: self.call(*values, **arguments))
@@ -57,8 +43,20 @@ class BlockingTool(Tool):
             return refused(self.name, positional(self.name, values, arguments), error)
         return result
 
-    if not TYPE_CHECKING:  # the async `__call__` of `Tool` is the usual one
-        __call__ = wait
+    if TYPE_CHECKING:  # the tool of a `Web` is the usual one
+
+        async def __call__(self, *values: object, **arguments: Any) -> ToolResult:
+            """Call the tool, as `call` does; one that blocks returns the result."""
+
+    else:  # to a type checker a wrong name stays wrong
+
+        def __call__(self, *values: object, **arguments: Any) -> Any:
+            """Call the tool; one that blocks returns the result."""
+            return self.wait(*values, **arguments) if self.blocks else self.call(*values, **arguments)
+
+        def __getattr__(self, name: str) -> Any:
+            hint = "" if name.startswith("_") else tool_hint(name)
+            raise AttributeError(f"'Tool' has no attribute {name!r}{hint}")
 
 
 def web_tools(web: Web | SyncWeb, needs: Needs | None = None) -> Tools:
@@ -99,7 +97,7 @@ def in_thread_of(web: SyncWeb, tool: Tool) -> Tool:
             return refused(tool.name, positional(tool.name, values, arguments), error)
         return await asyncio.wrap_future(future)
 
-    return tool_of(BlockingTool, tool, call, web)
+    return replace(tool, call=call, web=web, blocks=True)
 
 
 class Tools(tuple[Tool, Tool]):
@@ -156,7 +154,7 @@ def web_search_tool(web: Web, needs: Needs | None = None) -> Tool:
     async def call(*values: object, **arguments: Any) -> WebSearchToolResult:
         return await web_search_result(web, positional("web_search", values, arguments), needs)
 
-    return tool_of(Tool, web_search_definition(web.settings, files=bool(web.folders)), call, web)
+    return tool_of(web_search_definition(web.settings, files=bool(web.folders)), call, web)
 
 
 def open_page_tool(web: Web) -> Tool:
@@ -165,26 +163,15 @@ def open_page_tool(web: Web) -> Tool:
     async def call(*values: object, **arguments: Any) -> OpenPageToolResult:
         return await open_page_result(web, positional("open_page", values, arguments))
 
-    return tool_of(Tool, open_page_definition(web.settings), call, web)
+    return tool_of(open_page_definition(web.settings), call, web)
 
 
-def tool_of(
-    kind: type[Tool], definition: ToolDefinition, call: Callable[..., Awaitable[ToolResult]], web: Web | SyncWeb
-) -> Tool:
+def tool_of(definition: ToolDefinition, call: Callable[..., Awaitable[ToolResult]], web: Web) -> Tool:
     """Return a tool of a definition.
 
     Args:
-        kind: Its class.
         definition: What models and frameworks see of it.
         call: What it does.
         web: What it searches or reads with.
     """
-    return kind(
-        name=definition.name,
-        description=definition.description,
-        parameters=definition.parameters,
-        output_schema=definition.output_schema,
-        annotations=definition.annotations,
-        call=call,
-        web=web,
-    )
+    return Tool(**{part.name: getattr(definition, part.name) for part in fields(definition)}, call=call, web=web)

@@ -18,7 +18,6 @@ from groundwire.tools.results import LocalSearchItem, LocalSearchToolResult
 from groundwire.tools.toolset import Tool, tool_of
 
 if TYPE_CHECKING:
-    from groundwire.hosted.requirements import Needs
     from groundwire.web import Web
 
 __all__ = ["local_search_tool"]
@@ -39,7 +38,7 @@ class _LocalArguments(BaseModel):
     allowed_domains: list[str] = Field(default_factory=list)
 
 
-def local_search_tool(web: Web, needs: Needs | None = None) -> Tool:
+def local_search_tool(web: Web) -> Tool:
     """Return codelia's tool `search` over a `Web`, which the caller closes.
 
     It shares the budget and the cache of the web. `search.local` of the settings names the backend that is asked when a
@@ -47,19 +46,16 @@ def local_search_tool(web: Web, needs: Needs | None = None) -> Tool:
 
     Args:
         web: What searches.
-        needs: What every search must honor, such as the needs of a plan with local search.
     """
     views: dict[Backend, Web] = {}
 
     async def call(*values: object, **arguments: Any) -> LocalSearchToolResult:
-        return await _local_search(web, views, positional("search", values, arguments), needs)
+        return await _local_search(web, views, positional("search", values, arguments))
 
-    return tool_of(Tool, local_search_definition(web.settings), call, web)
+    return tool_of(local_search_definition(web.settings), call, web)
 
 
-async def _local_search(
-    web: Web, views: dict[Backend, Web], arguments: Mapping[str, Any], needs: Needs | None
-) -> LocalSearchToolResult:
+async def _local_search(web: Web, views: dict[Backend, Web], arguments: Mapping[str, Any]) -> LocalSearchToolResult:
     """Search with a model's arguments; every failure becomes a result with its cause."""
     backend = web.settings.search.local.backend
     plain = understood("search", arguments)
@@ -69,9 +65,9 @@ async def _local_search(
         backend = request.backend or backend
         if backend not in views:
             views[backend] = _asking(web, backend)
-        domains = request.allowed_domains
-        filters = {"allowed_domains": domains} if needs is None else needs.within(domains)
-        response = await views[backend].search(request.query, limit=request.max_results, **filters)
+        response = await views[backend].search(
+            request.query, limit=request.max_results, allowed_domains=request.allowed_domains
+        )
         rows = tuple(LocalSearchItem(**row.model_dump(include=LocalSearchItem.model_fields)) for row in response)
         notes = [] if rows else [*nothing_found(response), *response.warnings]
         message = "\n".join(notes) if len(notes) > 1 else ""
