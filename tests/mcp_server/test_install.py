@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 
 from groundwire.cli import group
 from groundwire.errors import ConfigurationError
-from groundwire.mcp_server.client_configs import CLIENTS, Host, has_comments, install, without_comments
+from groundwire.mcp_server.client_configs import CLIENTS, has_comments, install, without_comments
 
 COMMAND = ("/opt/tools/groundwire", "mcp")
 ROOT = Path(__file__).resolve().parents[2]
@@ -73,8 +72,7 @@ def test_an_entry_is_added_and_updated(name: str) -> None:
 def test_where_configurations_are(name: str, linux: str, darwin: str, win32: str) -> None:
     home = Path("/home/ada")
     for platform, path in (("linux", linux), ("darwin", darwin), ("win32", win32)):
-        host = Host(platform, home, Path("/work"), MappingProxyType({}))
-        assert CLIENTS[name].file(host) == home / path
+        assert CLIENTS[name].file(platform, home, {}) == home / path
 
 
 def test_what_else_is_there_stays() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -70,14 +71,14 @@ def install(client: str, only_print: bool, yes: bool) -> None:
 
     The change is shown before it is made, and the old file is backed up.
     """
-    from groundwire.mcp_server.client_configs import CLIENTS, Host
+    from groundwire.mcp_server.client_configs import CLIENTS
     from groundwire.mcp_server.client_configs import install as changed
     from groundwire.mcp_server.stdio import check_sdk
     from groundwire.settings.user_folders import read, replace
 
     check_sdk()
     config = CLIENTS[client]
-    path = config.file(Host.here())
+    path = config.file(sys.platform, Path.home(), os.environ)
     change = changed(config, read(path), _command())
     if change.before == change.after:
         _say(f"{path} is already up to date; nothing was changed.")

@@ -114,6 +114,7 @@ class Web:
         proxy: str | None = None,
         **keys: Unpack[ProviderKeys],
     ) -> None:
+        from groundwire.routing.daily_quota import limits_of
         from groundwire.settings.load import as_settings
         from groundwire.settings.provider_options import as_list, check_keys, with_keys
         from groundwire.web.resources import Resources, with_overrides
@@ -153,7 +154,7 @@ class Web:
         self._files: tuple[str, ...] = settings.policy.files
         self._is_view = False
         self._keep = True
-        self._budget: SessionBudget = self._resources.budget(self.settings.session.id)
+        self._budget: SessionBudget = self._resources.budget(settings.session.id, limits_of(settings.session))
 
     async def __aenter__(self) -> Self:
         return self
