@@ -19,7 +19,7 @@ from groundwire.errors import GroundwireError, PermissionDenied
 from groundwire.mcp_server.elicitation import ask_permission
 from groundwire.mcp_server.openai_tools import OPENAI_TOOLS, openai_result
 from groundwire.mcp_server.sessions import Sessions, reporting
-from groundwire.mcp_server.structured_content import output_schema, structured_content
+from groundwire.mcp_server.structured_content import structured_content
 from groundwire.models.argument_names import tool_method
 from groundwire.tools import ToolDefinition, ToolResult, refused, render_text, web_tool_definitions
 from groundwire.tools.definitions import guidance, instructions
@@ -103,7 +103,7 @@ class _Handlers:
             return openai_result(result)
         return types.CallToolResult(
             content=[types.TextContent(text=render_text(result))],
-            structured_content=structured_content(result),
+            structured_content=structured_content(result, self._definitions[params.name].output_schema),
             is_error=result.status == "error",
         )
 
@@ -214,7 +214,7 @@ def _tool(definition: ToolDefinition) -> types.Tool:
         title="Open a web page" if definition.name == "open_page" else "Search the web",
         description=definition.description,
         input_schema=definition.definition()["parameters"],
-        output_schema=output_schema(definition),
+        output_schema=dict(definition.output_schema),
         annotations=types.ToolAnnotations.model_validate(dict(definition.annotations)),
     )
 
