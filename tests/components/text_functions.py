@@ -71,7 +71,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
     ALL: """
         evaluation: comparable
         citations.dialects: one_line
-        citations.marker_parser: find_marks
+        citations.marker_parser: find_marks placed_pieces
         citations.segmentation: blank_markup blocks sentences sentences_of
         providers.http_parsing: short_message
         storage.archive.fts: readable

@@ -122,7 +122,7 @@ class _Handlers:
     async def list_resource_templates(
         self, _ctx: Context, _params: types.PaginatedRequestParams | None
     ) -> types.ListResourceTemplatesResult:
-        return types.ListResourceTemplatesResult(resource_templates=[])  # clients ask whoever has resources
+        return types.ListResourceTemplatesResult(resource_templates=[])  # asked of each server with resources
 
     async def read_resource(self, ctx: Context, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         uri = str(params.uri)
