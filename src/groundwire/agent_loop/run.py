@@ -154,7 +154,7 @@ async def run_tools(
         is_automatic=(web.settings.search.mode if mode is None else mode) == "auto",
     )
     loop.ledger.given(*users_texts(loop.messages))
-    loop.first_request = loop.next_request()  # an invalid request raises before the first model call
+    loop.next_request()  # an invalid request raises before the first model call
     try:
         async with asyncio.timeout(None if deadline is None else deadline.remaining()) as limit:
             return await loop.run()
@@ -181,7 +181,6 @@ class _Loop:
     on_event: Callable[[LoopEvent], None]
     caller_tools: tuple[Tool, ...] | None
     is_automatic: bool
-    first_request: Body | None = None
     fallback_error: HostedError | None = None
     answers: list[HostedAnswer] = field(default_factory=list)
     paused: list[HostedAnswer] = field(default_factory=list)
@@ -223,7 +222,7 @@ class _Loop:
         """Call the model, with hosted search if the plan has it; None if the model cannot go on without searching."""
         while True:
             is_last = len(self.answers) + 1 >= self.max_rounds
-            request, self.first_request = self.first_request or self.next_request(last=is_last), None
+            request = self.next_request(last=is_last)
             if self.plan.path != "native":
                 return await self._ask(request)
             try:

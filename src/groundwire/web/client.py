@@ -837,8 +837,5 @@ async def _load_open_page() -> None:
 
 def _load() -> None:
     import groundwire.reading.convert
-    import groundwire.reading.local
-    import groundwire.reading.passages.view
-    import groundwire.reading.readers
     import groundwire.routing.politeness
     import groundwire.web.open_page  # noqa: F401
