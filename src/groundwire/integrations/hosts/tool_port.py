@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import SecretStr
 
@@ -24,29 +24,13 @@ from groundwire.settings import Settings
 from groundwire.sync import SyncWeb
 from groundwire.tools.conversions import harmless
 
-__all__ = ["ToolDefinition", "ToolResult", "WebSearchConfig", "WebSearchTool"]
+__all__ = ["ToolDefinition", "ToolResult", "WebSearchTool"]
 
 _logger = logging.getLogger(__name__)
 
 _TOOL = MappingProxyType(tool_of("squidbot"))
 _PROVIDERS = MappingProxyType({"searxng": "searxng", "duckduckgo": "duckduckgo_lite", "brave": "brave"})
 _MOST = 50  # results, the maximum of a query
-
-
-class WebSearchConfig(Protocol):
-    """The `web_search` section of the host's configuration."""
-
-    @property
-    def provider(self) -> str:
-        """`searxng`, `duckduckgo` or `brave`."""
-
-    @property
-    def url(self) -> str | None:
-        """The base URL of SearXNG."""
-
-    @property
-    def api_key(self) -> str | None:
-        """The key: required for Brave, sent as a bearer token to SearXNG, ignored for DuckDuckGo."""
 
 
 @dataclass
@@ -84,7 +68,9 @@ class WebSearchTool:
     It may be used from any event loop. Its connections close with it, or with `aclose`.
 
     Args:
-        config: The host's configuration, or a mapping.
+        config: The `web_search` section of the host's configuration, or a mapping: `provider` (`searxng`, `duckduckgo`
+            or `brave`), `url` (the base URL of SearXNG), and `api_key` (required for Brave, sent as a bearer token to
+            SearXNG, ignored for DuckDuckGo).
 
     Raises:
         ValueError: the provider is unknown, Brave has no key, or the URL of SearXNG is invalid.
@@ -93,7 +79,7 @@ class WebSearchTool:
     name: str = _TOOL["name"]
     description: str = _TOOL["description"]
 
-    def __init__(self, config: WebSearchConfig | Mapping[str, Any]) -> None:
+    def __init__(self, config: object) -> None:
         self.parameters: dict[str, Any] = tool_of("squidbot")["parameters"]  # the host may change its own
         self._web = SyncWeb(_settings(config))
         self._web.close_with_program()
@@ -138,7 +124,7 @@ def _host_classes() -> tuple[type[ToolResult], type[ToolDefinition]]:
         return ToolResult, ToolDefinition
 
 
-def _settings(config: WebSearchConfig | Mapping[str, Any]) -> Settings:
+def _settings(config: object) -> Settings:
     """Convert a configuration to settings.
 
     Raises:
