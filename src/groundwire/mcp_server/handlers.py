@@ -18,7 +18,7 @@ from groundwire._version import __version__
 from groundwire.errors import GroundwireError, PermissionDenied
 from groundwire.mcp_server.elicitation import ask_permission
 from groundwire.mcp_server.openai_tools import OPENAI_TOOLS, openai_result
-from groundwire.mcp_server.sessions import Sessions, reporting
+from groundwire.mcp_server.sessions import Session, Sessions, reporting
 from groundwire.mcp_server.structured_content import structured_content
 from groundwire.models.argument_names import tool_method
 from groundwire.tools import ToolDefinition, ToolResult, refused, render_text, web_tool_definitions
@@ -155,7 +155,7 @@ class _Handlers:
             prompts = f"there are {PROMPT} and {NEW_SESSION}"
             raise MCPError(types.INVALID_PARAMS, f"There is no prompt {params.name[:100]!r}; {prompts}.")
         if params.name == NEW_SESSION:
-            await (await self._session(ctx)).reset()
+            await (await self._session(ctx)).web.reset_session()
             text = "A new session of web_search and open_page has started: its usage is zero, citations begin at [1]."
         else:
             question = (params.arguments or {}).get("question", "").strip()
@@ -183,7 +183,7 @@ class _Handlers:
             if isinstance(leave, types.InputRequiredResult):
                 return leave
             if leave:
-                await (await self._session(ctx)).allow(url)
+                await (await self._session(ctx)).web.allow_urls_in(url)
                 result = await self._call(ctx, params.name, arguments)
         return result
 
@@ -193,7 +193,7 @@ class _Handlers:
         max_wait = self._sessions.settings.permission.confirm_timeout
         return await ask_permission(ctx, params, name, question, max_wait)
 
-    async def _session(self, ctx: Context) -> Any:
+    async def _session(self, ctx: Context) -> Session:
         try:
             return await self._sessions.get(_key(ctx), ctx.request)
         except GroundwireError as error:

@@ -16,7 +16,7 @@ from groundwire.errors import GroundwireError
 from groundwire.models import AttemptStarted, Event
 from groundwire.settings import Settings
 from groundwire.telemetry.call_events import listening
-from groundwire.tools import Tool, ToolResult, open_page_tool, refused, web_search_tool
+from groundwire.tools import Tool, ToolResult, refused
 
 if TYPE_CHECKING:
     from groundwire.safety.tenancy import Owner
@@ -81,18 +81,13 @@ class Session:
     """
 
     def __init__(self, web: Web) -> None:
-        from groundwire.tools.permissions import Permission, guarded
+        from groundwire.tools.permissions import Permission, guarded_tools
 
         # The user is at the host, which asks before it calls; what the settings deny is denied here too.
         self._permission = Permission(web.settings.permission, ask=lambda _: True)
-        tools = (guarded(tool, self._permission) for tool in (web_search_tool(web), open_page_tool(web)))
-        self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
-        self._web = web
+        self.tools: Mapping[str, Tool] = {tool.name: tool for tool in guarded_tools(web, self._permission)}
+        self.web = web
         self.used: float = time.monotonic()
-
-    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
-        """Call a tool."""
-        return await self._tools[tool].call(**arguments)
 
     def question(self, tool: str, arguments: Mapping[str, Any]) -> str | None:
         """Return the question that a rule requires before a call, or None."""
@@ -101,19 +96,11 @@ class Session:
             return None
         return f"Allow the call of {tool} with {json.dumps(arguments, ensure_ascii=False)[:500]}? Required by {reason}."
 
-    async def allow(self, url: str) -> None:
-        """Add a URL approved by the user."""
-        await self._web.allow_urls_in(url)
-
-    async def reset(self) -> None:
-        """Reset the session: usage, known URLs, and citation numbers."""
-        await self._web.reset_session()
-
     async def describe(self) -> dict[str, Any]:
         """Return the usage and the sources of this session as JSON values."""
-        budget = self._web.budget
-        limit = budget.limit if budget else self._web.settings.session.max_searches
-        used = await self._web.usage()
+        budget = self.web.budget
+        limit = budget.limit if budget else self.web.settings.session.max_searches
+        used = await self.web.usage()
         made = int(used.get("searches", 0))
         return {
             "untrusted": ["sources"],  # titles and URLs come from the web: information, not instructions
@@ -121,7 +108,7 @@ class Session:
             "cost_usd": used.get("cost_usd", 0.0),
             "sources": [
                 {"citation_id": page.number, "title": page.title, "url": page.url}
-                for page in await self._web.sources(content=False)
+                for page in await self.web.sources(content=False)
             ],
         }
 
@@ -187,7 +174,7 @@ class Sessions:
             session = await self.get(key, request)
         except GroundwireError as error:
             return refused(tool, arguments, error)
-        return await session.call(tool, arguments)
+        return await session.tools[tool].call(**arguments)
 
     def warm_up(self) -> None:
         """Start creating the `Web`, so that the first call need not wait for it."""
