@@ -172,17 +172,16 @@ class PageBatch:
         group.create_task(self._read(url, self._hosts.setdefault(host, _Host(self._per_host))))
 
     async def _read(self, url: str, host: _Host) -> None:
+        end: Page | GroundwireError
         async with host.places:  # until somebody takes the page, so that no more of them are kept
-            await self._ends.put((url, await self._open_patiently(url, host)))
+            try:
+                end = await patiently(lambda: self._open(url, host))
+            except (BudgetExceeded, Closed):
+                raise  # so will all others
+            except GroundwireError as error:
+                end = error
+            await self._ends.put((url, end))
         self._room.release()
-
-    async def _open_patiently(self, url: str, host: _Host) -> Page | GroundwireError:
-        try:
-            return await patiently(lambda: self._open(url, host))
-        except (BudgetExceeded, Closed):
-            raise  # so will all others
-        except GroundwireError as error:
-            return error
 
     async def _open(self, url: str, host: _Host) -> Page:
         loop = asyncio.get_running_loop()
