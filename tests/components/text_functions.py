@@ -139,7 +139,7 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         MARKDOWN,
     ),
     "citations.link_filter.LinkFilter": Growing(
-        lambda text: module("citations.link_filter").LinkFilter([URL], links="known").whole(text), ALL
+        lambda text: module("citations.link_filter").LinkFilter([URL], links="drop").whole(text), ALL
     ),
     "citations.marker_parser.address_of_link": Growing(plain("citations.marker_parser", "address_of_link", 0), ALL),
     "citations.marker_parser.written_address": Growing(plain("citations.marker_parser", "written_address"), ALL),
