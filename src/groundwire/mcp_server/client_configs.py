@@ -20,7 +20,7 @@ from groundwire.mcp_server.config_text import (
 )
 from groundwire.setup.apply import with_values
 
-__all__ = ["CLIENTS", "NAME", "Change", "Client", "has_comments", "install", "without_comments"]
+__all__ = ["CLIENTS", "NAME", "Client", "has_comments", "install", "without_comments"]
 
 Format = Literal["json", "jsonc", "toml"]
 
@@ -85,22 +85,10 @@ CLIENTS: Mapping[str, Client] = _clients()
 """The clients by name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A change of a configuration."""
-
-    before: str
-    """The current text, empty for a missing file."""
-    after: str
-    """The new text."""
-    loses_comments: bool = False
-    """Whether comments are lost."""
-
-
-def install(client: Client, text: str, command: Sequence[str]) -> Change:
+def install(client: Client, text: str, command: Sequence[str]) -> str:
     """Return a configuration with the server's entry; an existing one is updated.
 
-    User additions to the entry, such as `env`, are kept.
+    User additions to the entry, such as `env`, are kept; comments are kept in TOML only.
 
     Args:
         client: Whose configuration it is.
@@ -113,12 +101,12 @@ def install(client: Client, text: str, command: Sequence[str]) -> Change:
     entry = client.entry(command)
     if client.format == "toml":
         place = ".".join((*client.keys, NAME))
-        return Change(text, with_values(text, {f"{place}.{key}": value for key, value in entry.items()}))
+        return with_values(text, {f"{place}.{key}": value for key, value in entry.items()})
     configuration = {**client.base, **read_json(client, text)}
     servers = json_servers(client, configuration)
     old = servers.get(NAME)
     new = {**(old if isinstance(old, dict) else {}), **entry}
     if old == new:
-        return Change(text, text)
+        return text
     servers[NAME] = new
-    return Change(text, json_text(configuration, text), loses_comments=has_comments(text))
+    return json_text(configuration, text)
