@@ -88,7 +88,7 @@ class LinkFilter:
 
     Args:
         known_urls: The URLs to keep.
-        images: What becomes of others; `drop` makes a backslash of the exclamation mark, so that their label is text.
+        images: The treatment of others; `drop` makes a backslash of the exclamation mark, so that their label is text.
         links: The same for links; `drop` replaces the colon of the scheme.
     """
 
