@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from groundwire.errors import GroundwireError, MissingKey
+from groundwire.errors import MissingKey
 from groundwire.models import MAX_LIMIT
-from groundwire.tools.argument_coercion import bad_arguments, positional, understood
-from groundwire.tools.calls import INTERNAL
+from groundwire.tools.argument_coercion import positional, understood
+from groundwire.tools.calls import known_error
 from groundwire.tools.conversions import for_model, nothing_found, shown
 from groundwire.tools.definitions import local_search_definition
 from groundwire.tools.results import LocalSearchItem, LocalSearchToolResult
@@ -21,8 +20,6 @@ if TYPE_CHECKING:
     from groundwire.web import Web
 
 __all__ = ["local_search_tool"]
-
-_logger = logging.getLogger(__name__)
 
 _KEYS = ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")  # under which Brave's provider looks by itself
 _DDG = ("duckduckgo_lite", "duckduckgo")
@@ -59,7 +56,6 @@ async def _local_search(web: Web, views: dict[Backend, Web], arguments: Mapping[
     """Search with a model's arguments; every failure becomes a result with its cause."""
     backend = web.settings.search.local.backend
     plain = understood("search", arguments)
-    error = INTERNAL
     try:
         request = _LocalArguments.model_validate(plain)
         backend = request.backend or backend
@@ -72,13 +68,9 @@ async def _local_search(web: Web, views: dict[Backend, Web], arguments: Mapping[
         notes = [] if rows else [*nothing_found(response), *response.warnings]
         message = "\n".join(notes) if len(notes) > 1 else ""
         return LocalSearchToolResult(query=response.query, backend=backend, results=rows, message=message)
-    except ValidationError as failure:
-        error = bad_arguments(failure, _LocalArguments)
-    except GroundwireError as failure:
-        error = for_model(failure)
-    except Exception:  # the agent must never see a traceback; the log has it for the operator
-        _logger.exception("search failed")
-    return LocalSearchToolResult(query=shown(plain.get("query", "")), backend=backend, status="error", error=error)
+    except Exception as error:  # noqa: BLE001  # known or in the log; the agent must never see a traceback
+        text = for_model(known_error("search", error, _LocalArguments))
+        return LocalSearchToolResult(query=shown(plain.get("query", "")), backend=backend, status="error", error=text)
 
 
 def _asking(web: Web, backend: Backend) -> Web:
