@@ -26,17 +26,17 @@ _logger = logging.getLogger(__name__)
 _INTERNAL = "The tool itself failed; the operator finds the reason in the log. Go on without it."
 
 
-def known_error(tool: str, error: Exception, arguments: type[BaseModel]) -> GroundwireError:
+def known_error(tool: str, error: Exception, arguments: type[BaseModel] | None = None) -> GroundwireError:
     """Return an error that a model is told: it must never see a traceback, which the log has for the operator.
 
     Args:
         tool: The tool's name.
         error: What was raised.
-        arguments: The tool's arguments.
+        arguments: The tool's arguments, if they were validated.
     """
     if isinstance(error, GroundwireError):
         return error
-    if isinstance(error, ValidationError):
+    if arguments is not None and isinstance(error, ValidationError):
         return GroundwireError(bad_arguments(error, arguments))
     _logger.error("%s failed", tool, exc_info=error)
     return GroundwireError(_INTERNAL)

@@ -8,7 +8,6 @@ print(result.content, result.is_error)
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
@@ -17,16 +16,15 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from groundwire.errors import AllProvidersFailed, ConfigurationError, GroundwireError, UnknownProvider
+from groundwire.errors import AllProvidersFailed, ConfigurationError, UnknownProvider
 from groundwire.integrations.hosts import load_with, tool_of, whole_number
 from groundwire.models import Attempt, SearchResult
 from groundwire.settings import Settings
 from groundwire.sync import SyncWeb
+from groundwire.tools.calls import known_error
 from groundwire.tools.conversions import harmless
 
 __all__ = ["ToolDefinition", "ToolResult", "WebSearchTool"]
-
-_logger = logging.getLogger(__name__)
 
 _TOOL = MappingProxyType(tool_of("squidbot"))
 _PROVIDERS = MappingProxyType({"searxng": "searxng", "duckduckgo": "duckduckgo_lite", "brave": "brave"})
@@ -101,11 +99,8 @@ class WebSearchTool:
             response = await asyncio.wrap_future(self._web.submit(lambda web: web.search(query, limit=limit)))
         except AllProvidersFailed as error:
             return self._result("", f"Search failed: {'; '.join(map(_cause, error.attempts))}", is_error=True)
-        except GroundwireError as error:
-            return self._result("", f"Search failed: {error}", is_error=True)
-        except Exception:  # the agent must never see a traceback; the log has it for the operator
-            _logger.exception("web_search failed")
-            return self._result("", "Search failed: the tool itself failed; the reason is in the log", is_error=True)
+        except Exception as error:  # noqa: BLE001  # known or in the log; the agent must never see a traceback
+            return self._result("", f"Search failed: {known_error('web_search', error)}", is_error=True)
         if not response.results:
             return self._result("", f"No results found for: {query}")
         return self._result("", "\n\n".join(_row(number, row) for number, row in enumerate(response.results, start=1)))
