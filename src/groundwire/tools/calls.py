@@ -27,7 +27,7 @@ _INTERNAL = "The tool itself failed; the operator finds the reason in the log. G
 
 
 def known_error(tool: str, error: Exception, arguments: type[BaseModel] | None = None) -> GroundwireError:
-    """Return an error that a model is told: it must never see a traceback, which the log has for the operator.
+    """Return an error whose text is for a model: it must never see a traceback, which the log has for the operator.
 
     Args:
         tool: The tool's name.
