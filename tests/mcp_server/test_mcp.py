@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ import mcp
 import mcp_types
 import pytest
 from click.testing import CliRunner
-from mcp.shared.exceptions import MCPError
+from mcp.shared.exceptions import MCPDeprecationWarning, MCPError
 
 from components import heavy
 from components.mcp_processes import HELLO, READY, Place, open_page, search
@@ -83,25 +84,41 @@ async def test_the_pair_of_chatgpt_is_offered_in_the_place_of_ours(place: Place)
 
 
 @pytest.mark.parametrize("mode", ["auto", "legacy"], ids=["2026-07-28", "2025-11-25"])
-async def test_the_user_is_asked(place: Place, world: World, mode: Any) -> None:
+async def test_the_user_is_asked_and_the_host_completes_and_logs(place: Place, world: World, mode: Any) -> None:
     url = world.site("articles").page("reciprocal-rank-fusion")
     place.variables |= {"GROUNDWIRE_POLICY_OPEN_ONLY": "known", "GROUNDWIRE_PERMISSION_CONFIRM": "web_search"}
     command, *arguments = place.server
     server = mcp.StdioServerParameters(command=command, args=arguments, env=place.environment)
     answers: list[Any] = ["decline", "accept", "decline", "accept"]
     asked: list[str] = []
+    logged: list[tuple[str, str]] = []
 
     async def elicit(context: Any, params: Any) -> Any:
         asked.append(params.message)
         return mcp_types.ElicitResult(action=answers[len(asked) - 1])
 
-    async with mcp.Client(server, elicitation_callback=elicit, mode=mode) as client:
-        said = [await client.call_tool("open_page", {"url": url}) for _ in range(2)]
-        said += [await client.call_tool("web_search", {"query": "rank fusion"}) for _ in range(2)]
+    async def log(params: Any) -> None:
+        logged.append((params.level, params.data))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MCPDeprecationWarning)  # the newest protocol deprecates logging
+        async with mcp.Client(server, elicitation_callback=elicit, logging_callback=log, mode=mode) as client:
+            meta: Any = {"io.modelcontextprotocol/logLevel": "info"} if mode == "auto" else None
+            if mode == "legacy":
+                await client.set_logging_level("info")
+            said = [await client.call_tool("open_page", {"url": url}, meta=meta) for _ in range(2)]
+            said += [await client.call_tool("web_search", {"query": "rank fusion"}, meta=meta) for _ in range(2)]
+            page = mcp_types.ResourceTemplateReference(uri="groundwire://page/{url}{?cursor}")
+            pages = await client.complete(page, {"name": "url", "value": "RECIP"})
+            prompt = mcp_types.PromptReference(name="web_research")
+            queries = await client.complete(prompt, {"name": "question", "value": "fusion"})
     assert [one.is_error for one in said] == [True, False, True, False]
     assert [url in message for message in asked] == [True, True, False, False]
     assert "the rule confirm web_search" in asked[2]
     assert "the user was asked and refused" in str(said[2].content)
+    assert pages.completion.values[0] == url
+    assert queries.completion.values == ["rank fusion"]
+    assert [(level, data.split()[0]) for level, data in logged] == [("info", "local"), ("info", "searxng")]
 
 
 @pytest.mark.req("B32")
@@ -145,6 +162,7 @@ def check_everything(place: Place, world: World, *, http: bool = False) -> None:
             open_page(uri=f"<{url}>", max_length="300"),
             ("list_resources", {}),
             ("read_resource", {"uri": "groundwire://session"}),
+            ("list_resource_templates", {}),
             ("list_prompts", {}),
             ("get_prompt", {"name": "web_research", "arguments": {"question": "What is RRF?"}}),
             open_page(url="file:///etc/passwd"),
@@ -155,7 +173,7 @@ def check_everything(place: Place, world: World, *, http: bool = False) -> None:
         ],
         target=target,
     )
-    hello, tools, found, page, listed, session, prompts, prompt, *failed = said["answers"]
+    hello, tools, found, page, listed, session, templates, prompts, prompt, *failed = said["answers"]
     refused, denied, wrong, unknown, missing = failed
     assert CITATIONS in hello["instructions"]
     by_name = {tool["name"]: tool for tool in tools["tools"]}
@@ -176,11 +194,12 @@ def check_everything(place: Place, world: World, *, http: bool = False) -> None:
     for answer in (found, page):  # both forms may be passed on to the model
         structured, text = json.dumps(answer["structuredContent"], ensure_ascii=False), answer["content"][0]["text"]
         assert len(structured) <= 1.2 * len(text)
-    assert [row["uri"] for row in listed["resources"]] == ["groundwire://session"]
+    assert [row["uri"].partition("://")[2][:8] for row in listed["resources"]] == ["session", "page/htt"]
     described = json.loads(session["contents"][0]["text"])
     assert described["searches"] == {"made": 1, "limit": 20, "remaining": 19}
-    assert [row["citation_id"] for row in described["sources"]] == [1, 2]
-    assert url in [row["url"] for row in described["sources"]]
+    assert len(described["sources"][0]["sources"]) == 2
+    assert [row["url"] for row in described["pages"]] == [url]
+    assert templates["resourceTemplates"][0]["uriTemplate"].startswith("groundwire://page/{url}")
     assert [row["name"] for row in prompts["prompts"]] == ["web_research", "new_session"]
     text = prompt["messages"][0]["content"]["text"]
     assert "(default: 20)" in text
@@ -194,6 +213,19 @@ def check_everything(place: Place, world: World, *, http: bool = False) -> None:
     assert "There is no resource" in missing["raised"]
     progress = said["progress"]
     assert any(text == "Asking searxng" for _, _, text in progress)
+
+
+def test_a_page_is_a_resource(place: Place, world: World) -> None:
+    from groundwire.mcp_server.handlers import page_uri
+
+    url = world.site("articles").page("reciprocal-rank-fusion")
+    session, page, blocked = place.ask(
+        [("read_resource", {"uri": page_uri(url)}), ("read_resource", {"uri": page_uri("http://169.254.169.254/")})]
+    )["answers"]
+    assert session["serverInfo"]["name"] == "groundwire"
+    assert page["contents"][0]["mimeType"] == "text/markdown"
+    assert "Reciprocal rank fusion" in page["contents"][0]["text"]
+    assert "not allowed" in blocked["raised"]
 
 
 @pytest.mark.req("H5")
@@ -221,11 +253,15 @@ def check_new_session(place: Place, *, http: bool = False) -> None:
 def test_a_failing_provider_and_a_spent_budget_are_results(place: Place, world: World) -> None:
     place.variables["GROUNDWIRE_SESSION_MAX_SEARCHES"] = "1"
     world.searxng.fail(InjectedFault.status(503), times=None)
-    _, failed = place.ask([search(query="bm25")])["answers"]
+    _, failed, session = place.ask([search(query="bm25"), ("read_resource", {"uri": "groundwire://session"})])[
+        "answers"
+    ]
     assert failed["isError"] is True
     assert failed["content"][0]["text"].startswith("Search failed: Web search unavailable.")
     text, structured = failed["content"][0]["text"], failed["structuredContent"]
     assert len(json.dumps(structured, ensure_ascii=False)) <= len(text) + 80  # the names of its fields
+    (row,) = json.loads(session["contents"][0]["text"])["sources"]
+    assert {(attempt["provider"], attempt["status"]) for attempt in row["attempts"]} == {("searxng", 503)}
     world.searxng.heal()
     url = world.site("articles").page("reciprocal-rank-fusion")
     _, found, spent, page = place.ask([search(query="bm25"), search(query="bm25"), open_page(url=url)])["answers"]

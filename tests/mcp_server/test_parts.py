@@ -1,13 +1,30 @@
-"""The parts of the MCP server by themselves: progress, clients that go."""
+"""The parts of the MCP server by themselves: progress, addresses of resources, clients that go."""
 
 from __future__ import annotations
 
 import asyncio
 from itertools import pairwise
 
+from hypothesis import given
+from hypothesis import strategies as st
+
+from groundwire.mcp_server.handlers import page_of, page_uri
 from groundwire.mcp_server.sessions import reporting
 from groundwire.models import AttemptStarted
 from groundwire.telemetry.call_events import with_listener
+
+
+@given(st.text(min_size=1))
+def test_a_page_comes_back_from_its_resource(url: str) -> None:
+    storable = url.encode("utf-8", "replace").decode()
+    assert page_of(page_uri(storable)) == (storable, None)
+    assert page_of(page_uri(storable) + "?cursor=%232") == (storable, "#2")
+
+
+def test_resources_that_are_no_pages() -> None:
+    assert page_of("groundwire://session") is None
+    assert page_of("groundwire://page/") is None
+    assert page_of("groundwire://page/https://a.example/b?c=d") == ("https://a.example/b?c=d", None)
 
 
 async def test_a_silent_call_is_heard_of_again_and_again() -> None:

@@ -41,10 +41,9 @@ input-required-result-non-tool-request input-required-result-result-type input-r
 input-required-result-capability-check input-required-result-missing-input-response
 input-required-result-ignore-extra-params server-stateless:sep-2575-server-rejects-undeclared-capability
 server-stateless:sep-2575-missing-capability-http-400 server-stateless:sep-2575-server-no-log-without-loglevel
-server-stateless:sep-2575-http-server-no-independent-requests-on-stream completion-complete logging-set-level
+server-stateless:sep-2575-http-server-no-independent-requests-on-stream
 """
-"""The scenarios that do not apply: they use tools, resources and prompts that only a server made for the suite has, or
-completion and log messages, which are not offered.
+"""The scenarios that do not apply: they use tools, resources and prompts that only a server made for the suite has.
 
 `server-sse-polling` recommends what lets a broken stream be taken up again, which is optional and not offered.
 """
@@ -190,7 +189,7 @@ def test_the_inspector(inspector: Path, command: tuple[str, ...], environment: M
         server.communicate()
 
 
-@pytest.mark.parametrize(("protocol", "scenarios"), [("2025-06-18", 6), ("2025-11-25", 8), ("2026-07-28", 10)])
+@pytest.mark.parametrize(("protocol", "scenarios"), [("2025-06-18", 8), ("2025-11-25", 10), ("2026-07-28", 11)])
 def test_the_conformance_suite(
     protocol: str,
     scenarios: int,

@@ -7,26 +7,35 @@ import json
 import logging
 import math
 import time
-from collections import OrderedDict
+import warnings
+from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
+
+import mcp_types as types
 
 from groundwire.errors import GroundwireError
-from groundwire.models import AttemptStarted, Event
+from groundwire.models import AttemptFinished, AttemptStarted, Event
 from groundwire.settings import Settings
 from groundwire.telemetry.call_events import listening
-from groundwire.tools import Tool, ToolResult, refused
+from groundwire.tools import (
+    OpenPageToolResult,
+    Tool,
+    ToolResult,
+    WebSearchToolResult,
+    refused,
+)
 
 if TYPE_CHECKING:
     from groundwire.safety.tenancy import Owner
     from groundwire.web import Web
 
-__all__ = ["HEARTBEAT", "Report", "Session", "Sessions", "reporting"]
+__all__ = ["Report", "Session", "Sessions", "logging_attempts", "reporting"]
 
 _logger = logging.getLogger(__name__)
 
-HEARTBEAT = 2.0  # seconds; some clients abandon a call that is silent for much longer
+_HEARTBEAT = 2.0  # seconds; some clients abandon a call that is silent for much longer
 
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
 """Reports to a client how many seconds of the maximum have passed, and the current activity."""
@@ -34,7 +43,7 @@ Report = Callable[[float, float | None, str | None], Awaitable[None]]
 _T = TypeVar("_T")
 
 
-async def reporting(report: Report, total: float, work: Awaitable[_T], *, heartbeat: float = HEARTBEAT) -> _T:
+async def reporting(report: Report, total: float, work: Awaitable[_T], *, heartbeat: float = _HEARTBEAT) -> _T:
     """Await `work` and report its progress regularly.
 
     Args:
@@ -73,8 +82,39 @@ async def _report(report: Report, total: float, doing: asyncio.Queue[str], heart
             return
 
 
+_LEVELS: tuple[str, ...] = get_args(types.LoggingLevel)  # from debug to emergency
+
+
+async def logging_attempts(session: Any, request_id: Any, level: str, work: Awaitable[_T]) -> _T:
+    """Await `work`, then send the client a log message for each attempt: a failed one is a warning.
+
+    Args:
+        session: The client's session; since protocol 2026-07-28 it sends only what the request has opted in to.
+        request_id: The request that the messages belong to.
+        level: The lowest level to send.
+        work: The work.
+    """
+    heard: list[Event] = []
+    with listening(heard.append):
+        result = await work
+    for event in heard:
+        severity = "info"
+        if isinstance(event, AttemptFinished) and event.attempt.outcome not in ("ok", "empty"):
+            severity = "warning"
+        if isinstance(event, AttemptFinished) and _LEVELS.index(severity) >= _LEVELS.index(level):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # deprecated in the newest protocol, but available in older ones
+                sending = session.send_log_message(severity, event.attempt.describe(), "groundwire", request_id)
+            with suppress(Exception):  # the client is gone
+                await sending
+    return result
+
+
+_SEARCHES, _PAGES = 20, 50  # that a session remembers, for its resources
+
+
 class Session:
-    """One client's tools, with a separate budget.
+    """One client's tools, with a separate budget, and their results.
 
     Args:
         web: The client's view of the `Web`.
@@ -85,9 +125,20 @@ class Session:
 
         # The user is at the host, which asks before it calls; what the settings deny is denied here too.
         self._permission = Permission(web.settings.permission, ask=lambda _: True)
-        self.tools: Mapping[str, Tool] = {tool.name: tool for tool in guarded_tools(web, self._permission)}
+        self._tools: Mapping[str, Tool] = {tool.name: tool for tool in guarded_tools(web, self._permission)}
         self.web = web
+        self._searches: deque[WebSearchToolResult] = deque(maxlen=_SEARCHES)
+        self._pages: OrderedDict[str, str] = OrderedDict()
         self.used: float = time.monotonic()
+        self.log_level: str | None = None
+
+    async def call(self, tool: str, arguments: Mapping[str, Any]) -> ToolResult:
+        """Call a tool and record its results."""
+        result = await self._tools[tool].call(**arguments)
+        has_attempts = isinstance(result, WebSearchToolResult) and result.attempts
+        if self.web.keeps and (result.status == "success" or has_attempts):
+            self._note(result)
+        return result
 
     def question(self, tool: str, arguments: Mapping[str, Any]) -> str | None:
         """Return the question that a rule requires before a call, or None."""
@@ -96,21 +147,59 @@ class Session:
             return None
         return f"Allow the call of {tool} with {json.dumps(arguments, ensure_ascii=False)[:500]}? Required by {reason}."
 
+    def queries(self) -> tuple[str, ...]:
+        """Return the queries, the latest first."""
+        return tuple(dict.fromkeys(search.query for search in reversed(self._searches)))
+
+    def addresses(self) -> tuple[str, ...]:
+        """Return the URLs of opened pages, then of results, the latest first."""
+        result_urls = (source.url for search in reversed(self._searches) for source in search.sources)
+        return tuple(dict.fromkeys((*(url for url, _ in self.pages()), *result_urls)))
+
+    def pages(self) -> tuple[tuple[str, str], ...]:
+        """Return the URLs and titles of recently opened pages, the latest first."""
+        return tuple(reversed(self._pages.items()))
+
+    async def reset(self) -> None:
+        """Reset the session: usage, pages, results, and citation numbers."""
+        await self.web.reset_session()
+        self._searches.clear()
+        self._pages.clear()
+
     async def describe(self) -> dict[str, Any]:
-        """Return the usage and the sources of this session as JSON values."""
+        """Return the usage, results and pages of this session as JSON values."""
         budget = self.web.budget
         limit = budget.limit if budget else self.web.settings.session.max_searches
         used = await self.web.usage()
-        made = int(used.get("searches", 0))
+        of_attempt = {"provider", "outcome", "reason", "status"}
         return {
-            "untrusted": ["sources"],  # titles and URLs come from the web: information, not instructions
-            "searches": {"made": made, "limit": limit or None, "remaining": max(0, limit - made) if limit else None},
+            "untrusted": ["sources", "pages"],  # titles and URLs come from the web: information, not instructions
+            "searches": {
+                "made": int(used.get("searches", 0)),
+                "limit": limit or None,
+                "remaining": max(0, limit - int(used.get("searches", 0))) if limit else None,
+            },
             "cost_usd": used.get("cost_usd", 0.0),
             "sources": [
-                {"citation_id": page.number, "title": page.title, "url": page.url}
-                for page in await self.web.sources(content=False)
+                {
+                    "query": search.query,
+                    "sources": [source.model_dump() for source in search.sources],
+                    "attempts": [attempt.model_dump(include=of_attempt) for attempt in search.attempts],
+                }
+                for search in self._searches
             ],
+            "pages": [{"url": url, "title": title} for url, title in self.pages()],
         }
+
+    def _note(self, result: ToolResult) -> None:
+        if isinstance(result, WebSearchToolResult):
+            self._searches.append(result)
+        elif isinstance(result, OpenPageToolResult):
+            url = result.final_url or result.url
+            self._pages.pop(url, None)
+            self._pages[url] = result.title
+            while len(self._pages) > _PAGES:
+                self._pages.popitem(last=False)
 
 
 class Sessions:
@@ -174,7 +263,7 @@ class Sessions:
             session = await self.get(key, request)
         except GroundwireError as error:
             return refused(tool, arguments, error)
-        return await session.tools[tool].call(**arguments)
+        return await session.call(tool, arguments)
 
     def warm_up(self) -> None:
         """Start creating the `Web`, so that the first call need not wait for it."""

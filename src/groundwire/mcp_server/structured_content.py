@@ -1,7 +1,8 @@
 """The structured form of a result over MCP: what clients use, once. Its schema is that of the tool's definition.
 
 Hosts keep the list of tools in the model's context and some pass on both forms of a result. A result's text says
-everything; beside it this has the fields that programs read, without empty ones.
+everything; beside it this has the fields that programs read, without empty ones. The resource `groundwire://session`
+has the attempts.
 """
 
 from __future__ import annotations

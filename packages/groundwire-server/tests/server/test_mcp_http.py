@@ -134,15 +134,17 @@ async def test_a_client_shows_an_icon_and_may_keep_the_lists_that_never_change(p
     async with Client(url) as client:
         server = client.server_info
         tools, prompts = await client.list_tools(), await client.list_prompts()
-        resources = await client.list_resources()
+        templates = await client.list_resource_templates()
+        pages = await client.list_resources()
     assert server is not None
     assert [icon.mime_type for icon in server.icons or ()] == ["image/svg+xml"]
     for hint in (
         (tools.ttl_ms, tools.cache_scope),
         (prompts.ttl_ms, prompts.cache_scope),
-        (resources.ttl_ms, resources.cache_scope),
+        (templates.ttl_ms, templates.cache_scope),
     ):
         assert hint == (300_000, "public")
+    assert (pages.ttl_ms, pages.cache_scope) == (0, "private")
 
 
 @pytest.mark.parametrize("modern", [False, True], ids=["2025", "2026"])

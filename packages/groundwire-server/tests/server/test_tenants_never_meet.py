@@ -95,6 +95,12 @@ class House:
             case "mcp resources":
                 listed = await self.mcp(name, "resources/list")
                 return listed + await self.mcp(name, "resources/read", uri="groundwire://session")
+            case "mcp completion":
+                ref = {"type": "ref/resource", "uri": "groundwire://page/{url}{?cursor}"}
+                return await self.mcp(name, "completion/complete", ref=ref, argument={"name": "url", "value": "h"})
+            case "mcp question":
+                ref = {"type": "ref/prompt", "name": "web_research"}
+                return await self.mcp(name, "completion/complete", ref=ref, argument={"name": "question", "value": "r"})
             case "ask":
                 asked: dict[str, Any] = {"question": words, "quote": True, "session": "work"}
                 return await self.ask(name, "POST", "/v1/ask", json=asked)
@@ -157,6 +163,8 @@ ACTIONS = (
     "page",
     "page open",
     "verify",
+    "mcp completion",
+    "mcp question",
     "ask",
     "ask events",
     "tool search",
