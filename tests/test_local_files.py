@@ -269,7 +269,9 @@ async def test_searches_and_files_are_calls_of_the_day(make: Make, papers: Path)
         limited = web.restricted(daily=DailyLimits(name="key:a", calls=2))
         await limited.search("ferry winter", **FILES)
         await limited.open_page((papers / "ferry.md").as_uri())
-        assert (await limited.daily_usage())["calls"] == 2
+        quota = limited._budget.quota
+        assert quota is not None
+        assert (await quota.used())["calls"] == 2
         with pytest.raises(BudgetExceeded):
             await limited.search("ferry winter", **FILES)
         with pytest.raises(BudgetExceeded):

@@ -5,16 +5,28 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from components.held import Held
 from components.whole_site import WholeSite
 from groundwire import Settings, SyncWeb, Web
-from groundwire.errors import BlockedByRobots, BudgetExceeded, InvalidRequest, PageNotFound
+from groundwire.errors import (
+    BlockedByRobots,
+    BudgetExceeded,
+    InvalidRequest,
+    PageError,
+    PageNotFound,
+    PageTooLarge,
+    UnsupportedContent,
+)
 from groundwire.models import SiteUrl
+from groundwire.reading.workers import WorkerUnavailable, WorkTooHeavy
 from groundwire.testing import InjectedFault
+from groundwire.web.site_map import LinkReader, SiteMap
 from world import World
 
 Make = Callable[..., Settings]
@@ -158,6 +170,26 @@ class TestMap:
         async with Web(settings()) as web:
             with pytest.raises(PageNotFound):
                 await anext(web.map(f"{site.url}/nothing"))
+
+    @pytest.mark.parametrize(
+        ("failure", "error"), [(WorkTooHeavy, PageTooLarge), (WorkerUnavailable, UnsupportedContent)]
+    )
+    async def test_a_document_that_no_process_can_read_is_an_error_of_its_page(
+        self, site: WholeSite, settings: Make, failure: type[Exception], error: type[PageError]
+    ) -> None:
+        class Failing:
+            async def run(self, *_: Any) -> Any:
+                raise failure
+
+        async with Web(settings(read={"isolation": "process"})) as web:
+            reader = LinkReader(
+                flow=replace(web.pages, workers=cast("Any", Failing())),
+                transport=web.clients.pages,
+                politeness=web._resources.politeness,
+                new_call=web._new_calls(None, "bypass"),
+            )
+            with pytest.raises(error):
+                await anext(SiteMap(reader, f"{site.url}/docs/", limit=10, depth=None))
 
     def test_without_async(self, site: WholeSite, settings: Make) -> None:
         with SyncWeb(settings()) as web:

@@ -177,7 +177,8 @@ def _class(name: str, cls: type, level: str) -> Iterator[str]:
         same = [key for key in known if not key.startswith("_") and hasattr(groundwire.Web, key)]
         yield f"As in [`Web`](#web), without `await`: {', '.join(f'`{key}`' for key in same)}."
         members = {key: member for key, member in members.items() if key not in same}
-    lines: list[str] = []
+    own = attribute_docs(cls) if not without and "__init__" in vars(cls) else {}
+    lines = [f"- `{key}`: {said}" for key, said in own.items() if not key.startswith("_")]
     entries: list[str] = []
     for key, member in members.items():
         if key.startswith(("_", "model_")):

@@ -80,12 +80,19 @@ def attribute_docs(owner: type | ModuleType) -> dict[str, str]:
     body = ast.parse(textwrap.dedent(inspect.getsource(owner))).body
     if isinstance(owner, type):
         (body,) = (node.body for node in body if isinstance(node, ast.ClassDef))
+        body += [
+            inner
+            for node in body
+            if isinstance(node, ast.FunctionDef) and node.name == "__init__"
+            for inner in node.body
+        ]
     docs = {}
     for before, node in pairwise(body):
         if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)):
             continue
-        if isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name):
-            docs[before.target.id] = " ".join(str(node.value.value).split())
+        if isinstance(before, ast.AnnAssign) and isinstance(before.target, ast.Name | ast.Attribute):
+            name = before.target.id if isinstance(before.target, ast.Name) else before.target.attr
+            docs[name] = " ".join(str(node.value.value).split())
         elif isinstance(before, ast.Assign) and isinstance(before.targets[0], ast.Name):
             docs[before.targets[0].id] = " ".join(str(node.value.value).split())
     return docs

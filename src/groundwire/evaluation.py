@@ -8,7 +8,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, get_args
 
 from groundwire.errors import AllProvidersFailed, GroundwireError, InvalidRequest
 from groundwire.json_text import json_object
@@ -109,10 +109,7 @@ class Evaluation:
             "providers": list(self.providers),
             "strategy": self.strategy,
             "questions": len(self.answers),
-            "rows": self.count("rows"),
-            "pages": self.count("pages"),
-            "missed": self.count("missed"),
-            "failed": self.count("failed"),
+            **{place: self.count(place) for place in get_args(Place)},
             "pages_failed": sum(answer.pages_failed for answer in self.answers),
             "share": self.share,
             "interval": list(self.interval),

@@ -193,7 +193,7 @@ class SyncWeb:
         def __getattr__(self, name: str) -> Any:
             hint = ""
             if not name.startswith("_"):
-                hint = f"; use web.inner.{name}" if hasattr(Web, name) else method_hint(name)
+                hint = f"; use web.inner.{name}" if hasattr(Web, name) or name in vars(self._web) else method_hint(name)
             raise AttributeError(f"'SyncWeb' has no attribute {name!r}{hint}")
 
     search = _blocking(Web.search)

@@ -14,8 +14,10 @@ from components import heavy
 from components.model_bodies import ADD, EVERYBODY, body_of, chat, responses
 from groundwire import Settings, Web
 from groundwire.agent_loop import CallEnded, CallStarted, Run, run_tools
+from groundwire.agent_loop.wire_formats import joined
 from groundwire.errors import InvalidRequest
 from groundwire.hosted import Needs, hosted_definition, load_matrix, plan
+from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.model_apis import ScriptedCall, ScriptedRequest, Turn, script
 from world import World, wait_until_idle
@@ -482,6 +484,28 @@ async def test_a_page_that_is_fetched_in_one_piece_is_cited_in_the_next(web: Web
     run = await run_tools(body, lambda _: next(left), web=web, api="anthropic", mode="native")
     assert [one.url for one in run.answer.citations] == ["https://a.test/x"]
     assert run.answer.opened == ("https://a.test/x",)
+
+
+def test_the_errors_of_a_paused_turn_are_those_of_all_its_parts() -> None:
+    def part(code: str, stop: str) -> HostedAnswer:
+        error = {"type": "web_search_tool_result_error", "error_code": code}
+        use = {"type": "server_tool_use", "id": f"s-{code}", "name": "web_search", "input": {"query": code}}
+        result = {"type": "web_search_tool_result", "tool_use_id": f"s-{code}", "content": error}
+        content = [use, result, {"type": "text", "text": "So."}]
+        return read_answer(
+            "anthropic", {"type": "message", "role": "assistant", "content": content, "stop_reason": stop}
+        )
+
+    first, last = part("unavailable", "pause_turn"), part("max_uses_exceeded", "end_turn")
+    turn = joined((first, first, last))
+    assert turn.errors == (*first.errors, *last.errors)
+    assert turn.error == first.error
+    assert (turn.text, turn.finish, len(turn.turn)) == ("So.So.So.", "end", 3)
+    assert joined((last,)) == last
+    refusal = read_answer("anthropic", {"type": "error", "error": {"type": "overloaded_error", "message": "Busy."}})
+    failed = joined((first, refusal))  # what ended the turn is in no part's content
+    assert failed.errors == (*first.errors, *refusal.errors)
+    assert (failed.text, failed.finish) == ("So.", "failed")
 
 
 async def test_kimis_search_gets_its_arguments_back(web: Web) -> None:

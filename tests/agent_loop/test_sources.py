@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from groundwire.agent_loop import CitationLedger
 from groundwire.agent_loop.citation_ledger import citations_in
+from groundwire.tools import SearchResultItem, WebSearchToolResult
 
 TEXTS: tuple[tuple[str, list[str]], ...] = (
     ("A [1] and [2].", ["[1]", "[2]"]),
@@ -44,6 +45,22 @@ def test_a_page_keeps_its_number() -> None:
     assert made.number("https://d.org/", "D") == 4
     assert [one.title for one in made.sources] == ["A", "B", "C", "D"]
     assert made.get(0) is made.get(5) is None
+
+
+def test_the_first_title_of_a_page_counts() -> None:
+    def row(url: str, title: str) -> SearchResultItem:
+        return SearchResultItem(citation_id=0, title=title, url=url, snippet="")
+
+    made = CitationLedger()
+    rows = (
+        row("https://a.org/", ""),
+        row("https://b.org/", "B"),
+        row("https://a.org/", "A"),
+        row("https://a.org/", "C"),
+    )
+    text = made.take(WebSearchToolResult(query="letters", results=rows))
+    assert [(one.citation_id, one.title) for one in made.sources] == [(1, "A"), (2, "B")]
+    assert [line[0] for line in text.splitlines() if line[1:3] == ". "] == ["1", "2", "1", "1"]
 
 
 @given(st.text(alphabet="[]0123456789, (`~\n【】†x:", max_size=60))

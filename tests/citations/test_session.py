@@ -5,12 +5,18 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
-from groundwire import InvalidRequest, Settings, SyncWeb, Web
+from groundwire import InvalidRequest, Page, Settings, SyncWeb, Web
 from groundwire.citations.verify import Report
+from groundwire.reading.passages.outline import version_of
+from groundwire.routing.budget import Limits, SessionBudget
+from groundwire.safety.tenancy import Owner
+from groundwire.storage.memory import MemoryStore
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult, open_page_tool, render_text, web_search_tool
+from groundwire.web.session_sources import SessionSources
 from world import World
 
 Make = Callable[..., Settings]
@@ -94,6 +100,26 @@ async def test_an_answer_is_checked_against_what_was_shown(settings: Make, world
     assert sources[0].version == page.version
     assert sources[1].content is None
     assert sources[1].snippet
+
+
+@pytest.mark.req("B9")
+@pytest.mark.parametrize("archived", ["the page as it was", "the page as it is now"])
+async def test_what_is_no_longer_stored_is_taken_from_the_archive_and_said_to_have_changed(archived: str) -> None:
+    class Archived:
+        async def get_page(self, url: str, *, viewer: Owner) -> Page:
+            return Page(url=url, content=archived)
+
+    budget = SessionBudget(MemoryStore(), "session", Limits())
+    sources = SessionSources(MemoryStore(), cast("Any", Archived()))
+    seen = await sources.number_page(budget, Page(url="https://a.example/", content="the page as it was"))
+    (page,) = await sources.pages(budget)
+    assert (page.content, page.changed) == (seen.content, False)
+    elsewhere = SessionSources(MemoryStore(), cast("Any", Archived()))  # without the content
+    (page,) = await elsewhere.pages(budget)
+    assert (page.content, page.changed) == (archived, archived != seen.content)
+    assert page.version == version_of(archived)
+    (page,) = await elsewhere.pages(budget, ())
+    assert (page.content, page.changed, page.version) == (None, False, version_of(seen.content))
 
 
 @pytest.mark.req("B9")

@@ -71,7 +71,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
     ALL: """
         evaluation: comparable
         citations.dialects: one_line
-        citations.marker_parser: find_marks
+        citations.marker_parser: find_marks placed_pieces
         citations.segmentation: blank_markup blocks sentences sentences_of
         providers.http_parsing: short_message
         storage.archive.fts: readable
@@ -139,7 +139,7 @@ _OTHERS: Final[Mapping[str, Growing]] = {
         MARKDOWN,
     ),
     "citations.link_filter.LinkFilter": Growing(
-        lambda text: module("citations.link_filter").LinkFilter([URL], links="known").whole(text), ALL
+        lambda text: module("citations.link_filter").LinkFilter([URL], links="drop").whole(text), ALL
     ),
     "citations.marker_parser.address_of_link": Growing(plain("citations.marker_parser", "address_of_link", 0), ALL),
     "citations.marker_parser.written_address": Growing(plain("citations.marker_parser", "written_address"), ALL),

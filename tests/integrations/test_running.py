@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import json
+import subprocess
+import sys
 import threading
 import tomllib
 from collections.abc import Callable
@@ -114,6 +117,31 @@ def test_a_web_of_its_own_is_closed_with_its_tools(monkeypatch: pytest.MonkeyPat
     gc.collect()
     home.join(100)
     assert not home.is_alive()
+
+
+@pytest.mark.usefixtures("surroundings")
+def test_a_program_that_ends_has_stored_what_its_tools_did(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("GROUNDWIRE_SEARCH_PROVIDERS", "searxng")
+    monkeypatch.setenv("GROUNDWIRE_STORAGE_URL", f"sqlite:///{tmp_path / 'store.db'}")
+    program = (
+        "from groundwire.integrations.framework_tools import call_blocking, tools_for\n"
+        "search, _ = tools_for()\n"
+        "print(call_blocking(search, {'query': 'reciprocal rank fusion'}).status)\n"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert (ended.stdout, ended.stderr) == ("success\n", "")
+    stats = subprocess.run([sys.executable, "-m", "groundwire", "stats", "--json"], capture_output=True, check=False)
+    assert json.loads(stats.stdout)["searches"]["calls"] == 1
+
+
+def test_a_call_of_a_closed_web_is_a_result(settings: Make) -> None:
+    web = SyncWeb(settings())
+    search, read = tools_for(web)
+    blocking: Any = read
+    web.close()
+    assert "is closed" in call_blocking(search, QUERY).error
+    assert "is closed" in asyncio.run(_called(search)).error
+    assert "is closed" in blocking(url="https://example.org/").error
 
 
 async def test_a_cancelled_call_is_cancelled_in_its_thread(settings: Make, world: World) -> None:

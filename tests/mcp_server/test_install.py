@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import tomllib
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from hypothesis import strategies as st
 
 from groundwire.cli import group
 from groundwire.errors import ConfigurationError
-from groundwire.mcp_server.client_configs import CLIENTS, Host, has_comments, install, without_comments
+from groundwire.mcp_server.client_configs import CLIENTS, has_comments, install, without_comments
 
 COMMAND = ("/opt/tools/groundwire", "mcp")
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,11 +32,11 @@ def servers_in(name: str, text: str) -> dict[str, Any]:
 def test_an_entry_is_added_and_updated(name: str) -> None:
     client = CLIENTS[name]
     change = install(client, "", COMMAND)
-    entry = servers_in(name, change.after)["groundwire"]
+    entry = servers_in(name, change)["groundwire"]
     program = entry["command"]
     assert [*program] == [*COMMAND] if client.together else (program, entry["args"]) == (COMMAND[0], ["mcp"])
-    assert install(client, change.after, COMMAND).after == change.after
-    moved = install(client, change.after, ("/elsewhere/groundwire", "mcp")).after
+    assert install(client, change, COMMAND) == change
+    moved = install(client, change, ("/elsewhere/groundwire", "mcp"))
     assert servers_in(name, moved)["groundwire"] == client.entry(("/elsewhere/groundwire", "mcp"))
 
 
@@ -73,8 +72,7 @@ def test_an_entry_is_added_and_updated(name: str) -> None:
 def test_where_configurations_are(name: str, linux: str, darwin: str, win32: str) -> None:
     home = Path("/home/ada")
     for platform, path in (("linux", linux), ("darwin", darwin), ("win32", win32)):
-        host = Host(platform, home, Path("/work"), MappingProxyType({}))
-        assert CLIENTS[name].file(host) == home / path
+        assert CLIENTS[name].file(platform, home, {}) == home / path
 
 
 def test_what_else_is_there_stays() -> None:
@@ -82,15 +80,15 @@ def test_what_else_is_there_stays() -> None:
         '{\n    "theme": "dark",\n    "mcpServers": {\n        "other": {"command": "x", "env": {"A": "ö"}}\n    }\n}\n'
     )
     change = install(CLIENTS["cursor"], text, COMMAND)
-    whole = json.loads(change.after)
+    whole = json.loads(change)
     assert whole["theme"] == "dark"
     assert whole["mcpServers"]["other"] == {"command": "x", "env": {"A": "ö"}}
-    assert '\n    "theme"' in change.after
+    assert '\n    "theme"' in change
 
 
 def test_what_a_user_added_to_the_entry_stays() -> None:
     text = json.dumps({"mcpServers": {"groundwire": {"command": "old", "env": {"BRAVE_API_KEY": "k"}}}})
-    entry = servers_in("cursor", install(CLIENTS["cursor"], text, COMMAND).after)["groundwire"]
+    entry = servers_in("cursor", install(CLIENTS["cursor"], text, COMMAND))["groundwire"]
     assert entry == {"command": COMMAND[0], "args": ["mcp"], "env": {"BRAVE_API_KEY": "k"}}
 
 
@@ -99,7 +97,7 @@ def test_toml_keeps_comments_and_order() -> None:
     text = (
         before + '\n[mcp_servers.groundwire]\ncommand = "old"\ntimeout = 5\n[mcp_servers.groundwire.env]\nKEY = "v"\n'
     )
-    after = install(CLIENTS["codex"], text, COMMAND).after
+    after = install(CLIENTS["codex"], text, COMMAND)
     assert after.startswith(before)
     assert servers_in("codex", after)["groundwire"] == {
         "command": COMMAND[0],
@@ -110,8 +108,8 @@ def test_toml_keeps_comments_and_order() -> None:
     inline = install(
         CLIENTS["codex"], 'mcp_servers = {groundwire = {command = "x", env = {A = "b"}}} # mine\n', COMMAND
     )
-    assert servers_in("codex", inline.after)["groundwire"]["env"] == {"A": "b"}
-    assert "# mine" in inline.after
+    assert servers_in("codex", inline)["groundwire"]["env"] == {"A": "b"}
+    assert "# mine" in inline
 
 
 def test_entries_are_as_each_client_reads_them() -> None:
@@ -122,8 +120,8 @@ def test_entries_are_as_each_client_reads_them() -> None:
         "kiro": {"command": COMMAND[0], "args": ["mcp"]},
     }
     for name, entry in wanted.items():
-        assert servers_in(name, install(CLIENTS[name], "", COMMAND).after)["groundwire"] == entry
-    assert json.loads(install(CLIENTS["codelia"], "", COMMAND).after)["version"] == 1
+        assert servers_in(name, install(CLIENTS[name], "", COMMAND))["groundwire"] == entry
+    assert json.loads(install(CLIENTS["codelia"], "", COMMAND))["version"] == 1
 
 
 @pytest.mark.parametrize(

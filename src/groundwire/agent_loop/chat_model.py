@@ -10,6 +10,7 @@ from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest, ProviderError
 from groundwire.hosted.answers import AnswerStream, HostedAnswer
 from groundwire.hosted.answers.types import parsed
+from groundwire.tools.conversions import GUIDANCE
 from groundwire.tools.definitions import CITING, UNTRUSTED
 from groundwire.transport import Response
 from groundwire.transport.clients import HttpClients
@@ -32,10 +33,7 @@ _PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
     }
 )
 """The API of a model by its maker, or by the first word of its name; those of a local server speak OpenAI's."""
-_SYSTEM: Final = (
-    "Answer the question in a few sentences, from pages that you found with web_search and read with open_page. "
-    f"Always search before you answer. {CITING} If the pages do not answer it, say so. {UNTRUSTED}"
-)
+_SYSTEM: Final = f"{GUIDANCE['answering']} {CITING} {UNTRUSTED}"
 _MAX_ANSWER_BYTES: Final = 32_000_000  # bytes of an answer; a stream takes some hundred for each token
 _OUTPUT_TOKENS: Final = 1_500  # tokens of an answer; Anthropic's API requires a number
 _PROBE_SECONDS: Final = 2.0  # seconds to wait for a local server to list its models

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from groundwire.citations.marker_parser import Mark, MarkScanner, find_marks
+from groundwire.citations.marker_parser import Mark, MarkScanner, placed_pieces
 from groundwire.hosted.answers import HostedAnswer, HostedCitation, HostedSource
 from groundwire.models import Source
 from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult, render_text
@@ -66,7 +66,9 @@ class CitationLedger:
         A page that was opened by a URL with a number has it already.
         """
         if not isinstance(result, OpenPageToolResult):
-            titles = {row.url: row.title for row in result.results}
+            titles: dict[str, str] = {}
+            for row in result.results:  # of a page that is there twice, the first title counts
+                titles[row.url] = titles.get(row.url) or row.title
             self._from_text.difference_update(titles)
             return titles
         if result.status == "error" or result.url in self._numbers:
@@ -134,12 +136,9 @@ def marked(answer: HostedAnswer, ledger: CitationLedger) -> HostedAnswer:
 
 def marks_in(text: str) -> Iterator[tuple[int, int, tuple[int, ...]]]:
     """Yield start, end, and numbers of each marker in a text, except in code."""
-    at = 0
-    for piece in find_marks(text):
-        length = len(piece.text) if isinstance(piece, Mark) else len(piece)
-        if isinstance(piece, Mark):
-            yield at, at + length, piece.numbers
-        at += length
+    for start, written, mark in placed_pieces(text):
+        if mark:
+            yield start, start + len(written), mark.numbers
 
 
 def citations_in(text: str, ledger: CitationLedger) -> Iterator[HostedCitation]:

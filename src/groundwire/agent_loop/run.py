@@ -64,7 +64,7 @@ def plan_request(
 CallModel = Callable[[dict[str, Any]], Any]
 """Sends a request to the model and returns its answer, or an awaitable of it. A plain function runs in a thread."""
 
-_USD = 0.01
+_SEARCH_USD = 0.01
 """Cost of a hosted search: ten dollars per thousand at Anthropic and OpenAI (price lists of 2026-11)."""
 _REFUSAL_STATUSES = frozenset({400, 403, 404, 410, 422})
 _REFUSAL_TEXT = re.compile(
@@ -90,7 +90,6 @@ async def run_tools(
     tools: Sequence[Tool] | None = None,
     max_rounds: int = 12,
     hosted_searches: int = 5,
-    hosted_price_usd: float = _USD,
     timeout: float | None = None,
     ledger: CitationLedger | None = None,
     on_event: Callable[[LoopEvent], None] | None = None,
@@ -114,7 +113,6 @@ async def run_tools(
         max_rounds: Maximum model calls, 1 to 100. In the last one tools are disabled, so that the model answers.
         hosted_searches: Maximum hosted searches per model call, 1 to 1,000. Fewer are allowed when the session has
             fewer left.
-        hosted_price_usd: The highest cost of one hosted search, charged to the session's budget.
         timeout: Seconds for the whole run; None means no limit.
         ledger: An existing numbering of sources to continue; by default a new one.
         on_event: Called for every tool call.
@@ -150,14 +148,13 @@ async def run_tools(
         initial_length=len(conversation(body, row)),
         max_rounds=max_rounds,
         max_hosted_searches=hosted_searches,
-        price_usd=hosted_price_usd,
         ledger=CitationLedger() if ledger is None else ledger,
         on_event=on_event or (lambda _: None),
         caller_tools=None if tools is None else tuple(tools),
         is_automatic=(web.settings.search.mode if mode is None else mode) == "auto",
     )
     loop.ledger.given(*users_texts(loop.messages))
-    loop.first_request = loop.next_request()  # an invalid request raises before the first model call
+    loop.next_request()  # an invalid request raises before the first model call
     try:
         async with asyncio.timeout(None if deadline is None else deadline.remaining()) as limit:
             return await loop.run()
@@ -180,12 +177,10 @@ class _Loop:
     initial_length: int
     max_rounds: int
     max_hosted_searches: int
-    price_usd: float
     ledger: CitationLedger
     on_event: Callable[[LoopEvent], None]
     caller_tools: tuple[Tool, ...] | None
     is_automatic: bool
-    first_request: Body | None = None
     fallback_error: HostedError | None = None
     answers: list[HostedAnswer] = field(default_factory=list)
     paused: list[HostedAnswer] = field(default_factory=list)
@@ -227,7 +222,7 @@ class _Loop:
         """Call the model, with hosted search if the plan has it; None if the model cannot go on without searching."""
         while True:
             is_last = len(self.answers) + 1 >= self.max_rounds
-            request, self.first_request = self.first_request or self.next_request(last=is_last), None
+            request = self.next_request(last=is_last)
             if self.plan.path != "native":
                 return await self._ask(request)
             try:
@@ -266,7 +261,7 @@ class _Loop:
         limit = self.plan.needs.max_uses
         most = self.max_hosted_searches
         most = most if limit is None else min(most, limit - total(self.paused).searches)
-        reservation = await self.web.reserve_searches(most, price_usd=self.price_usd) if most > 0 else Reservation(0)
+        reservation = await self.web.reserve_searches(most, price_usd=_SEARCH_USD) if most > 0 else Reservation(0)
         body = {**self.body, self.plan.api.body: request[self.plan.api.body]}
         if not reservation.searches:
             return None if self.paused else await self._ask(without_search(body, self.plan.api))

@@ -197,7 +197,8 @@ def joined(answers: Sequence[HostedAnswer]) -> HostedAnswer:
     content = [block for part in turn for block in part.get("content") or ()]
     message = read_answer(last.api, {"type": "message", "content": content, "stop_reason": last.stop_reason})
     errors = tuple(dict.fromkeys(error for answer in answers for error in answer.errors))
-    return replace(message, model=last.model, turn=turn, errors=errors, error=errors[0] if errors else None)
+    error = errors[0] if errors else None
+    return replace(message, model=last.model, finish=last.finish, turn=turn, errors=errors, error=error)
 
 
 def last_turn(answers: Sequence[HostedAnswer]) -> Sequence[HostedAnswer]:

@@ -16,10 +16,10 @@ from groundwire.citations.marker_parser import address_of_link, written_address
 from groundwire.safety.urls import url_or_none
 from groundwire.settings.sections import PolicySettings
 
-__all__ = ["Addresses", "LinkFilter", "policy_filter"]
+__all__ = ["LinkFilter", "Untrusted", "policy_filter"]
 
-Addresses = Literal["known", "any"]
-"""Which URLs of images or links are kept: those shown to the session, or all."""
+Untrusted = Literal["drop", "keep"]
+"""The treatment of images or links whose URL belongs to no source."""
 
 _MAX_INFO_CHARS: Final = 200  # characters after the run of a fence, and of the run
 _MAX_HELD_CHARS: Final = 4_000  # characters held back until their meaning is clear
@@ -40,37 +40,11 @@ _BREAK: Final = re.compile(r"(>|\n[ \t]*\r?\n)|\n[ \t>*+.)\d-]*")
 """What may end a tag: not the marks of containers that begin its further lines."""
 _ATTRIBUTE: Final = re.compile(r"([^\s\"'<>/=]{1,100})[\s>]*=")
 _QUOTED: Final = re.compile(r"=[\s>]*[\"']")
-_LOADING_ATTRIBUTES: Final = frozenset(
-    {
-        "src",
-        "srcset",
-        "imagesrcset",
-        "srcdoc",
-        "poster",
-        "background",
-        "style",
-        "data",
-        "href",
-        "xlink:href",
-        "archive",
-        "code",
-        "codebase",
-        "classid",
-        "content",
-        "values",
-        "from",
-        "to",
-        "by",
-        "manifest",
-        "lowsrc",
-        "dynsrc",
-        "icon",
-        "is",
-        "action",
-        "formaction",
-        "ping",
-    }
-)
+_LOADING_ATTRIBUTES: Final = frozenset((
+    "src", "srcset", "imagesrcset", "srcdoc", "poster", "background", "style", "data", "href", "xlink:href", "archive",
+    "code", "codebase", "classid", "content", "values", "from", "to", "by", "manifest", "lowsrc", "dynsrc", "icon",
+    "is", "action", "formaction", "ping",
+))  # fmt: skip
 """Attributes that load, or change what others load; like those that begin with `on`."""
 _SCRIPT: Final = re.compile(r"<(?:script|style)\b", re.IGNORECASE)
 _RAW_HTML: Final = re.compile(r"<(?:[!?]|(?:pre|textarea)\b)", re.IGNORECASE)
@@ -106,8 +80,7 @@ def policy_filter(known_urls: Iterable[str], policy: PolicySettings) -> LinkFilt
         known_urls: The URLs that the session was shown.
         policy: Whether other images and links are dropped.
     """
-    images: Addresses = "known" if policy.untrusted_images == "drop" else "any"
-    return LinkFilter(known_urls, images=images, links="known" if policy.untrusted_links == "drop" else "any")
+    return LinkFilter(known_urls, images=policy.untrusted_images, links=policy.untrusted_links)
 
 
 class LinkFilter:
@@ -115,11 +88,11 @@ class LinkFilter:
 
     Args:
         known_urls: The URLs to keep.
-        images: Which images to keep; in others, the exclamation mark becomes a backslash, so that their label is text.
-        links: Which links to keep; in others, the colon of the scheme is replaced.
+        images: The treatment of others; `drop` makes a backslash of the exclamation mark, so that their label is text.
+        links: The same for links; `drop` replaces the colon of the scheme.
     """
 
-    def __init__(self, known_urls: Iterable[str], *, images: Addresses = "known", links: Addresses = "any") -> None:
+    def __init__(self, known_urls: Iterable[str], *, images: Untrusted = "drop", links: Untrusted = "keep") -> None:
         self._known_urls = {_request_text(url) for url in known_urls}
         self._images, self._links = images, links
         self._text = ""
@@ -143,11 +116,11 @@ class LinkFilter:
 
     def keeps_image(self, url: str) -> bool:
         """Return whether an image is kept."""
-        return self._images == "any" or self.knows(url)
+        return self._images == "keep" or self.knows(url)
 
     def keeps_link(self, url: str) -> bool:
         """Return whether a link is kept."""
-        return self._links == "any" or self.knows(url)
+        return self._links == "keep" or self.knows(url)
 
     def in_text(self, text: str, *, goes_on: bool = False) -> str:
         """Neutralize the URLs of text without Markdown.
@@ -156,7 +129,7 @@ class LinkFilter:
             text: The text.
             goes_on: Whether the text shown after it could extend a URL at its end.
         """
-        if self._links == "any":
+        if self._links == "keep":
             return text
 
         def replacement(match: re.Match[str]) -> str:
@@ -167,7 +140,7 @@ class LinkFilter:
 
     def feed(self, chunk: str) -> str:
         """Take the next chunk of the answer and return the text that is final."""
-        if self._images == self._links == "any":
+        if self._images == self._links == "keep":
             return chunk
         self._input += chunk
         self._text = _LONE_RETURN.sub("\n", self._text + chunk)  # Markdown ends a line there
@@ -336,7 +309,7 @@ class LinkFilter:
         return tail[:run], run
 
     def _image(self, tail: str, *, open_ended: bool) -> tuple[str, int] | None:
-        if self._images == "any" or not tail.startswith("!["[: len(tail)]):
+        if self._images == "keep" or not tail.startswith("!["[: len(tail)]):
             return _first_character(tail)
         if len(tail) < 2:
             return None if open_ended else _first_character(tail)
@@ -349,7 +322,7 @@ class LinkFilter:
 
     def _tag(self, tail: str, *, open_ended: bool, is_escaped: bool = False) -> tuple[str, int] | None:
         self._paragraph.add("<")
-        if self._images == "any":
+        if self._images == "keep":
             return _first_character(tail)
         if not is_escaped and (match := _AUTOLINK.match(tail)):
             is_kept = tail[1] in "mM" or self._may_link(match[0][1:-1])
@@ -401,7 +374,7 @@ class LinkFilter:
     def _acts(self, tag: str, attribute: str) -> bool:
         """Return whether an attribute of a tag may load or run something."""
         if attribute == "href" and re.match(r"<a\s", tag, re.IGNORECASE):
-            return self._links == "known"
+            return self._links == "drop"
         return attribute.startswith("on") or attribute in _LOADING_ATTRIBUTES
 
     def _bracket(self, tail: str, *, open_ended: bool) -> tuple[str, int] | None:
@@ -409,7 +382,7 @@ class LinkFilter:
             return None
         if definition := _DEFINITION.match(tail):
             return self._definition(definition, open_ended=open_ended and definition.end() == len(tail))
-        if self._links == "any" or tail[1:2] != "(":
+        if self._links == "keep" or tail[1:2] != "(":
             return _first_character(tail)
         url = address_of_link(f"[{tail}", 0)
         if url is None and open_ended:
@@ -419,7 +392,7 @@ class LinkFilter:
     def _definition(self, definition: re.Match[str], *, open_ended: bool) -> tuple[str, int] | None:
         """Neutralize a bracket and a colon from which an image such as ![1] or a link may take its URL."""
         url = written_address(definition[1])
-        matters = (self._images == "known" and self._number) or self._links == "known"
+        matters = (self._images == "drop" and self._number) or self._links == "drop"
         if matters and open_ended:
             return None
         if matters and url and self.knows(url):
@@ -428,7 +401,7 @@ class LinkFilter:
         return f"]{':' if is_kept else '꞉'}", 2
 
     def _address(self, tail: str, *, open_ended: bool) -> tuple[str, int] | None:
-        if self._links == "any":
+        if self._links == "keep":
             return _first_character(tail)
         if (
             open_ended
@@ -444,7 +417,7 @@ class LinkFilter:
         return (match[0] if self._may_link(match[0]) else match[0].replace(":", "-", 1)), match.end()
 
     def _may_link(self, url: str) -> bool:
-        if self._links == "any":
+        if self._links == "keep":
             return True
         bare = url.rstrip(").,;:!?'*_")
         signs = len(url) - len(bare)

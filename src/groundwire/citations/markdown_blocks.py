@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from groundwire.citations.dialects import Channel
 from groundwire.citations.link_filter import LinkFilter
-from groundwire.citations.marker_parser import FORMULA, Mark, find_marks
+from groundwire.citations.marker_parser import FORMULA, Mark, placed_pieces
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -100,14 +100,10 @@ def render_block(text: str, channel: Channel, mark: Callable[[Mark], str], links
     text = text.translate(_PLACEHOLDER_SIGNS)
     formulas = [match.span() for match in FORMULA.finditer(text)]
     out: list[str] = []
-    at = 0
-    for piece in find_marks(text):
-        length = len(piece.text) if isinstance(piece, Mark) else len(piece)
-        if isinstance(piece, Mark) and not any(start <= at and at + length <= end for start, end in formulas):
-            out.append(writer.hold(piece.text, mark(piece)))
-        else:
-            out.append(text[at : at + length])
-        at += length
+    for at, written, marker in placed_pieces(text):
+        if marker and not any(start <= at and at + len(written) <= end for start, end in formulas):
+            written = writer.hold(written, mark(marker))
+        out.append(written)
     source = FORMULA.sub(lambda match: writer.hold_formula(match[0]), "".join(out))
     return writer.blocks(_parser().parse(source)) or writer.text(source.strip())  # definitions for other blocks
 

@@ -7,7 +7,7 @@ after a backslash. Code and links follow CommonMark 0.31 as far as that is possi
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -18,6 +18,7 @@ __all__ = [
     "address_of_link",
     "cited_numbers",
     "find_marks",
+    "placed_pieces",
     "plain_marks",
     "without_sources",
     "written_address",
@@ -313,6 +314,16 @@ def find_marks(text: str) -> list[str | Mark]:
     """Split a whole text into plain text and markers, in order."""
     scanner = MarkScanner()
     return scanner.feed(text) + scanner.close()
+
+
+def placed_pieces(text: str) -> Iterator[tuple[int, str, Mark | None]]:
+    """Yield where each piece of a text begins, the piece as it is written, and the marker that it is, if it is one."""
+    place = 0
+    for piece in find_marks(text):
+        mark = piece if isinstance(piece, Mark) else None
+        written = piece if isinstance(piece, str) else piece.text
+        yield place, written, mark
+        place += len(written)
 
 
 def cited_numbers(answer: str) -> frozenset[int]:

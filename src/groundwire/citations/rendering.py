@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, get_args
 
 from groundwire.citations.dialects import CHANNELS, Channel, ChannelName, one_line
-from groundwire.citations.link_filter import LinkFilter
+from groundwire.citations.link_filter import LinkFilter, Untrusted
 from groundwire.citations.markdown_blocks import BlockSplitter, render_block
 from groundwire.citations.marker_parser import Mark, MarkScanner, find_marks
 from groundwire.citations.verify.report import CitedPage
@@ -23,10 +23,7 @@ __all__ = [
     "render_answer",
 ]  # fmt: skip
 
-Untrusted = Literal["drop", "keep"]
-"""The treatment of images or links whose URL belongs to no source."""
 _REPLACED_COVERS: Final = ("link", "marker")  # citations that are themselves the reference to the source
-_UNTRUSTED: Final = ("drop", "keep")
 # They fetch every URL they show.
 _PREVIEW_CHANNELS: Final = frozenset({"telegram_markdown_v2", "telegram_html"})
 # Before a Markdown link, the first makes it an image and the second disables it.
@@ -74,8 +71,8 @@ class CitationStream:
         untrusted_images: Untrusted = "drop",
         untrusted_links: Untrusted = "keep",
     ) -> None:
-        check_choice("untrusted_images", untrusted_images, _UNTRUSTED)
-        check_choice("untrusted_links", untrusted_links, _UNTRUSTED)
+        check_choice("untrusted_images", untrusted_images, get_args(Untrusted))
+        check_choice("untrusted_links", untrusted_links, get_args(Untrusted))
         check_choice("channel", channel, tuple(CHANNELS))
         self._channel: Channel = CHANNELS[channel]
         self._sources: dict[int, Source] = {}
@@ -88,8 +85,8 @@ class CitationStream:
             untrusted_links = "drop"
         self._filter = LinkFilter(
             (source.url for source in self._sources.values()),
-            images="known" if untrusted_images == "drop" else "any",
-            links="known" if untrusted_links == "drop" else "any",
+            images=untrusted_images,
+            links=untrusted_links,
         )
         self._scanner = MarkScanner()
         self._blocks = BlockSplitter()

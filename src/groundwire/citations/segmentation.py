@@ -10,7 +10,7 @@ from functools import cached_property
 from operator import attrgetter
 from typing import Final, NamedTuple
 
-from groundwire.citations.marker_parser import FORMULA, Mark, find_marks, plain_marks, without_sources
+from groundwire.citations.marker_parser import FORMULA, Mark, placed_pieces, plain_marks, without_sources
 
 __all__ = [
     "DENSE",
@@ -228,17 +228,14 @@ class CitedSentence:
 def sentences_of(answer: str) -> list[CitedSentence]:
     """Return an answer's sentences with their cited numbers; a line of only markers belongs to the one before."""
     marked = without_sources(plain_marks(answer))
-    clean, cited, places = [], list[tuple[int, Mark]](), list[int]()
-    place = 0
+    clean, cited = list[str](), list[tuple[int, Mark]]()
     formulas = {at for formula in FORMULA.finditer(marked) for at in range(*formula.span())}
-    for piece in find_marks(marked):
-        text = piece.text if isinstance(piece, Mark) else piece
-        if isinstance(piece, Mark) and place not in formulas:
-            cited.append((place, piece))
-            places.append(place)
-            text = " " * len(text)
-        clean.append(text)
-        place += len(text)
+    for place, written, mark in placed_pieces(marked):
+        if mark and place not in formulas:
+            cited.append((place, mark))
+            written = " " * len(written)
+        clean.append(written)
+    places = [place for place, _ in cited]
     plain = blank_markup("".join(clean))
     heads = table_heads(marked)
     rows: list[tuple[TextSpan, Sequence[tuple[int, Mark]], dict[int, None], int]] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import sys
 from collections.abc import Callable, Iterable
 from datetime import datetime
@@ -70,29 +71,31 @@ def install(client: str, only_print: bool, yes: bool) -> None:
 
     The change is shown before it is made, and the old file is backed up.
     """
-    from groundwire.mcp_server.client_configs import CLIENTS, Host
+    from groundwire.mcp_server.client_configs import CLIENTS, has_comments
     from groundwire.mcp_server.client_configs import install as changed
     from groundwire.mcp_server.stdio import check_sdk
     from groundwire.settings.user_folders import read, replace
 
     check_sdk()
     config = CLIENTS[client]
-    path = config.file(Host.here())
-    change = changed(config, read(path), _command())
-    if change.before == change.after:
+    path = config.file(sys.platform, Path.home(), os.environ)
+    before = read(path)
+    after = changed(config, before, _command())
+    loses_comments = config.format != "toml" and has_comments(before)
+    if before == after:
         _say(f"{path} is already up to date; nothing was changed.")
         return
-    write(diff(path, change.before, change.after).rstrip("\n"))
-    if change.loses_comments:
+    write(diff(path, before, after).rstrip("\n"))
+    if loses_comments:
         warn("the comments of this file will be lost; add the entry by hand to keep them.")
     if only_print:
         return
-    if not yes and change.loses_comments:
+    if not yes and loses_comments:
         raise ConfigurationError("Nothing was changed. Pass --yes to drop the comments; a backup is saved.")
     if not yes and not confirmed(f"Change the configuration of {config.title}?"):
         _say("Nothing was changed.")
         sys.exit(ExitCode.WRONG_USE)
-    copy = replace(path, change.after, datetime.now())  # noqa: DTZ005  # a name for the user, in the user's time
+    copy = replace(path, after, datetime.now())  # noqa: DTZ005  # a name for the user, in the user's time
     backup_note = f" The previous version is saved as {copy}." if copy else ""
     _say(f"{path} was changed.{backup_note} Restart {config.title.partition(',')[0]} to use it.")
 

@@ -31,12 +31,8 @@ def tools_for(web: Web | SyncWeb | None = None, permission: Permission | None = 
 
 def call_blocking(tool: Tool, arguments: Mapping[str, Any]) -> ToolResult:
     """Call a tool and return its result, for callers without `async`."""
-    if isinstance(tool.web, SyncWeb):
-
-        async def call(_: Web) -> ToolResult:
-            return await tool.call(**arguments)
-
-        return tool.web.submit(call).result()
+    if tool.blocks:
+        return tool.wait(**arguments)
     error = InvalidRequest(
         "web", "is a Web, which needs an event loop, and it was called without", "Pass a SyncWeb, or nothing."
     )

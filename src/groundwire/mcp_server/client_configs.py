@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,41 +20,9 @@ from groundwire.mcp_server.config_text import (
 )
 from groundwire.setup.apply import with_values
 
-__all__ = ["CLIENTS", "NAME", "Change", "Client", "Host", "has_comments", "install", "without_comments"]
+__all__ = ["CLIENTS", "NAME", "Client", "has_comments", "install", "without_comments"]
 
 Format = Literal["json", "jsonc", "toml"]
-
-
-@dataclass(frozen=True, slots=True)
-class Host:
-    """The parts of a machine that determine where configurations are."""
-
-    platform: str
-    """The platform, as in `sys.platform`: linux, darwin, win32."""
-    home: Path
-    """The home folder."""
-    folder: Path
-    """The project's folder."""
-    variables: Mapping[str, str]
-    """The environment."""
-
-    @classmethod
-    def here(cls) -> Host:
-        """Return the host of this machine."""
-        return cls(sys.platform, Path.home(), Path.cwd(), MappingProxyType(dict(os.environ)))
-
-    def application_data(self) -> Path:
-        """Return the folder of desktop programs' data."""
-        if self.platform == "darwin":
-            return self.home / "Library" / "Application Support"
-        if self.platform == "win32":
-            return Path(self.variables.get("APPDATA") or self.home / "AppData" / "Roaming")
-        return self.configuration()
-
-    def configuration(self) -> Path:
-        """Return the configuration folder of Unix programs."""
-        folder = self.variables.get("XDG_CONFIG_HOME", "")
-        return Path(folder) if folder.startswith("/") else self.home / ".config"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,11 +48,22 @@ class Client:
     base: Mapping[str, Any] = field(default_factory=dict)
     """Fields that a configuration requires beside the servers."""
 
-    def file(self, host: Host) -> Path:
-        """Return the path of its configuration on a machine."""
-        path = self.windows if self.windows and host.platform == "win32" else self.path
-        folders = {"data": host.application_data(), "config": host.configuration()}
-        return Path(path.format(home=host.home, folder=host.folder, **folders))
+    def file(self, platform: str, home: Path, variables: Mapping[str, str]) -> Path:
+        """Return the path of its configuration on a machine.
+
+        Args:
+            platform: As in `sys.platform`: linux, darwin, win32.
+            home: The home folder.
+            variables: The environment.
+        """
+        named = variables.get("XDG_CONFIG_HOME", "")
+        config = Path(named) if named.startswith("/") else home / ".config"  # of Unix programs
+        data = {  # of desktop programs
+            "darwin": home / "Library" / "Application Support",
+            "win32": Path(variables.get("APPDATA") or home / "AppData" / "Roaming"),
+        }.get(platform, config)
+        path = self.windows if self.windows and platform == "win32" else self.path
+        return Path(path.format(home=home, folder=Path.cwd(), data=data, config=config))
 
     def entry(self, command: Sequence[str]) -> dict[str, Any]:
         """Return the server's entry.
@@ -108,22 +85,10 @@ CLIENTS: Mapping[str, Client] = _clients()
 """The clients by name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
-    """A change of a configuration."""
-
-    before: str
-    """The current text, empty for a missing file."""
-    after: str
-    """The new text."""
-    loses_comments: bool = False
-    """Whether comments are lost."""
-
-
-def install(client: Client, text: str, command: Sequence[str]) -> Change:
+def install(client: Client, text: str, command: Sequence[str]) -> str:
     """Return a configuration with the server's entry; an existing one is updated.
 
-    User additions to the entry, such as `env`, are kept.
+    User additions to the entry, such as `env`, are kept; comments are kept in TOML only.
 
     Args:
         client: Whose configuration it is.
@@ -136,12 +101,12 @@ def install(client: Client, text: str, command: Sequence[str]) -> Change:
     entry = client.entry(command)
     if client.format == "toml":
         place = ".".join((*client.keys, NAME))
-        return Change(text, with_values(text, {f"{place}.{key}": value for key, value in entry.items()}))
+        return with_values(text, {f"{place}.{key}": value for key, value in entry.items()})
     configuration = {**client.base, **read_json(client, text)}
     servers = json_servers(client, configuration)
     old = servers.get(NAME)
     new = {**(old if isinstance(old, dict) else {}), **entry}
     if old == new:
-        return Change(text, text)
+        return text
     servers[NAME] = new
-    return Change(text, json_text(configuration, text), loses_comments=has_comments(text))
+    return json_text(configuration, text)

@@ -20,8 +20,8 @@ from groundwire._version import __version__
 from groundwire.errors import GroundwireError, PermissionDenied
 from groundwire.mcp_server.elicitation import ask_permission
 from groundwire.mcp_server.openai_tools import OPENAI_TOOLS, openai_result
-from groundwire.mcp_server.sessions import HEARTBEAT, Sessions, logging_attempts, reporting
-from groundwire.mcp_server.structured_content import output_schema, structured_content
+from groundwire.mcp_server.sessions import Session, Sessions, logging_attempts, reporting
+from groundwire.mcp_server.structured_content import structured_content
 from groundwire.models.argument_names import tool_method
 from groundwire.tools import ToolDefinition, ToolResult, refused, render_text, web_tool_definitions
 from groundwire.tools.definitions import guidance, instructions
@@ -82,14 +82,9 @@ _ICON = (
 )
 
 
-def make_server(sessions: Sessions, *, heartbeat: float = HEARTBEAT) -> Server[Any]:
-    """Return the server over sessions, which the caller closes.
-
-    Args:
-        sessions: The sessions.
-        heartbeat: Seconds of silence after which the progress of a call is reported.
-    """
-    handlers = _Handlers(sessions, heartbeat)
+def make_server(sessions: Sessions) -> Server[Any]:
+    """Return the server over sessions, which the caller closes."""
+    handlers = _Handlers(sessions)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # logging is deprecated in the newest protocol, but available in older ones
         return Server(
@@ -113,9 +108,8 @@ def make_server(sessions: Sessions, *, heartbeat: float = HEARTBEAT) -> Server[A
 
 
 class _Handlers:
-    def __init__(self, sessions: Sessions, heartbeat: float) -> None:
+    def __init__(self, sessions: Sessions) -> None:
         self._sessions = sessions
-        self._heartbeat = heartbeat
         search, page = web_tool_definitions(sessions.settings, files=bool(sessions.settings.policy.files))
         self.instructions = instructions(sessions.settings)
         self._openai = sessions.settings.mcp.tools == "openai"
@@ -147,7 +141,7 @@ class _Handlers:
             return openai_result(result)
         return types.CallToolResult(
             content=[types.TextContent(text=render_text(result))],
-            structured_content=structured_content(result),
+            structured_content=structured_content(result, self._definitions[params.name].output_schema),
             is_error=result.status == "error",
         )
 
@@ -266,7 +260,7 @@ class _Handlers:
             if isinstance(leave, types.InputRequiredResult):
                 return leave
             if leave:
-                await (await self._session(ctx)).allow(url)
+                await (await self._session(ctx)).web.allow_urls_in(url)
                 result = await self._call(ctx, params.name, arguments)
         return result
 
@@ -276,7 +270,7 @@ class _Handlers:
         max_wait = self._sessions.settings.permission.confirm_timeout
         return await ask_permission(ctx, params, name, question, max_wait)
 
-    async def _session(self, ctx: Context) -> Any:
+    async def _session(self, ctx: Context) -> Session:
         try:
             return await self._sessions.get(_key(ctx), ctx.request)
         except GroundwireError as error:
@@ -293,7 +287,7 @@ class _Handlers:
             return await work
         settings = self._sessions.settings
         total = settings.search.timeout if tool != "open_page" else settings.read.timeout
-        return await reporting(ctx.session.report_progress, total, work, heartbeat=self._heartbeat)
+        return await reporting(ctx.session.report_progress, total, work)
 
 
 def _tool(definition: ToolDefinition) -> types.Tool:
@@ -302,7 +296,7 @@ def _tool(definition: ToolDefinition) -> types.Tool:
         title="Open a web page" if definition.name == "open_page" else "Search the web",
         description=definition.description,
         input_schema=definition.definition()["parameters"],
-        output_schema=output_schema(definition),
+        output_schema=dict(definition.output_schema),
         annotations=types.ToolAnnotations.model_validate(dict(definition.annotations)),
     )
 

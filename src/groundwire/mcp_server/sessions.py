@@ -24,20 +24,18 @@ from groundwire.tools import (
     Tool,
     ToolResult,
     WebSearchToolResult,
-    open_page_tool,
     refused,
-    web_search_tool,
 )
 
 if TYPE_CHECKING:
     from groundwire.safety.tenancy import Owner
     from groundwire.web import Web
 
-__all__ = ["HEARTBEAT", "Report", "Session", "Sessions", "logging_attempts", "reporting"]
+__all__ = ["Report", "Session", "Sessions", "logging_attempts", "reporting"]
 
 _logger = logging.getLogger(__name__)
 
-HEARTBEAT = 2.0  # seconds; some clients abandon a call that is silent for much longer
+_HEARTBEAT = 2.0  # seconds; some clients abandon a call that is silent for much longer
 
 Report = Callable[[float, float | None, str | None], Awaitable[None]]
 """Reports to a client how many seconds of the maximum have passed, and the current activity."""
@@ -45,7 +43,7 @@ Report = Callable[[float, float | None, str | None], Awaitable[None]]
 _T = TypeVar("_T")
 
 
-async def reporting(report: Report, total: float, work: Awaitable[_T], *, heartbeat: float = HEARTBEAT) -> _T:
+async def reporting(report: Report, total: float, work: Awaitable[_T], *, heartbeat: float = _HEARTBEAT) -> _T:
     """Await `work` and report its progress regularly.
 
     Args:
@@ -123,13 +121,12 @@ class Session:
     """
 
     def __init__(self, web: Web) -> None:
-        from groundwire.tools.permissions import Permission, guarded
+        from groundwire.tools.permissions import Permission, guarded_tools
 
         # The user is at the host, which asks before it calls; what the settings deny is denied here too.
         self._permission = Permission(web.settings.permission, ask=lambda _: True)
-        tools = (guarded(tool, self._permission) for tool in (web_search_tool(web), open_page_tool(web)))
-        self._tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
-        self._web = web
+        self._tools: Mapping[str, Tool] = {tool.name: tool for tool in guarded_tools(web, self._permission)}
+        self.web = web
         self._searches: deque[WebSearchToolResult] = deque(maxlen=_SEARCHES)
         self._pages: OrderedDict[str, str] = OrderedDict()
         self.used: float = time.monotonic()
@@ -139,7 +136,7 @@ class Session:
         """Call a tool and record its results."""
         result = await self._tools[tool].call(**arguments)
         has_attempts = isinstance(result, WebSearchToolResult) and result.attempts
-        if self._web.keeps and (result.status == "success" or has_attempts):
+        if self.web.keeps and (result.status == "success" or has_attempts):
             self._note(result)
         return result
 
@@ -149,10 +146,6 @@ class Session:
         if decision != "confirm" or reason.startswith("the rule for"):
             return None
         return f"Allow the call of {tool} with {json.dumps(arguments, ensure_ascii=False)[:500]}? Required by {reason}."
-
-    async def allow(self, url: str) -> None:
-        """Add a URL approved by the user."""
-        await self._web.allow_urls_in(url)
 
     def queries(self) -> tuple[str, ...]:
         """Return the queries, the latest first."""
@@ -169,15 +162,15 @@ class Session:
 
     async def reset(self) -> None:
         """Reset the session: usage, pages, results, and citation numbers."""
-        await self._web.reset_session()
+        await self.web.reset_session()
         self._searches.clear()
         self._pages.clear()
 
     async def describe(self) -> dict[str, Any]:
         """Return the usage, results and pages of this session as JSON values."""
-        budget = self._web.budget
-        limit = budget.limit if budget else self._web.settings.session.max_searches
-        used = await self._web.usage()
+        budget = self.web.budget
+        limit = budget.limit if budget else self.web.settings.session.max_searches
+        used = await self.web.usage()
         of_attempt = {"provider", "outcome", "reason", "status"}
         return {
             "untrusted": ["sources", "pages"],  # titles and URLs come from the web: information, not instructions

@@ -68,8 +68,13 @@ def _camel(name: str) -> str:
 
 def _names(rows: Mapping[str, str]) -> Mapping[str, str]:
     """Return what each word stands for, in snake case and in camel case."""
-    table = {word: meant for meant, words in rows.items() for word in words.split()}
-    return MappingProxyType({_camel(word): meant for word, meant in table.items()} | table)
+    table = _words(rows)
+    return MappingProxyType({**{_camel(word): meant for word, meant in table.items()}, **table})
+
+
+def _words(rows: Mapping[str, str]) -> Mapping[str, str]:
+    """Return what each word stands for."""
+    return MappingProxyType({word: meant for meant, words in rows.items() for word in words.split()})
 
 
 _TABLES: Final[Mapping[str, Any]] = json.loads(Path(__file__).with_name("argument_names.json").read_bytes())
@@ -83,13 +88,11 @@ OPEN_PAGE: Mapping[str, str] = _names(_TABLES["open_page"])
 ASK: Mapping[str, str] = _names(_TABLES["ask"])
 """Other names of the arguments of asking a question."""
 
-_TOPICS = frozenset(("topic", "category", "categories", "vertical", "type", "search_type", "search_mode", "sources"))
+_TOPICS = frozenset(_TABLES["topics"].split())
 """Arguments whose value `news` means recent pages, and `research` papers."""
-_PAPERS = frozenset(
-    ("academic", "paper", "papers", "research", "research paper", "research_papers", "scholar", "science", "scientific")
-)
+_PAPERS = frozenset(_TABLES["papers"])
 
-_VENDORS = frozenset(("tavily", "brave", "exa", "firecrawl", "perplexity", "serper", "jina", "kagi", "ddg", "linkup"))
+_VENDORS = frozenset(_TABLES["vendors"].split())
 """Words in the names of other libraries' tools, such as `tavily_search` and `web_search_exa`."""
 
 _NO_EFFECT: Mapping[str, str] = _names(_TABLES["no_effect"])
@@ -105,24 +108,13 @@ _IMPLIED: Mapping[str, frozenset[object]] = MappingProxyType(
 )
 """What other libraries' arguments may ask for that is so here anyway."""
 
-_NO_EFFECT_VALUES: Mapping[str, frozenset[object]] = MappingProxyType(
-    {
-        "type": frozenset(
-            {"neural", "keyword", "fast", "deep", "hybrid", "instant", "lite", "deep-lite", "deep-reasoning"}
-        )
-    }
-)
-"""Values without effect of arguments whose other values are refused."""
+_NO_EFFECT_TYPES = frozenset(_TABLES["no_effect_types"].split())
+"""Values of `type` without effect; its other values are refused."""
 
-_HARMLESS_HEADERS = frozenset(
-    ("user-agent", "accept", "accept-language", "accept-encoding", "referer", "connection", "dnt", "cache-control")
-)
+_HARMLESS_HEADERS = frozenset(_TABLES["headers"].split())
 """Headers that do not choose another page; a request with only these is served."""
 
-SAFE_SEARCHES: Mapping[str, str] = MappingProxyType(
-    {"on": "strict", "true": "strict", "2": "strict", "1": "moderate", "false": "off", "0": "off", "active": "strict"}
-    | {level: level for level in ("off", "moderate", "strict")}
-)
+SAFE_SEARCHES: Mapping[str, str] = _words(_TABLES["safesearch"])
 """Other libraries' SafeSearch levels."""
 
 
@@ -177,7 +169,7 @@ def _kinds(value: Any) -> list[Any]:
 def _is_ignored(name: str, value: Any) -> bool:
     if name == "headers" and isinstance(value, Mapping):
         return all(str(header).lower() in _HARMLESS_HEADERS for header in value)
-    return name in _NO_EFFECT or (isinstance(value, str) and value in _NO_EFFECT_VALUES.get(name, ()))
+    return name in _NO_EFFECT or (name == "type" and isinstance(value, str) and value in _NO_EFFECT_TYPES)
 
 
 def search_sources(value: Any) -> Any:

@@ -324,11 +324,7 @@ class Results(Sequence[SearchResult]):
     def __iter__(self) -> Iterator[SearchResult]:
         return iter(self.items)
 
-    @overload
-    def __getitem__(self, index: int) -> SearchResult: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[SearchResult]: ...
-    def __getitem__(self, index: int | slice) -> SearchResult | Sequence[SearchResult]:
+    def __getitem__(self, index: Any) -> Any:
         return self.items[index]
 
 

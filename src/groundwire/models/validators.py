@@ -18,6 +18,7 @@ from groundwire.models.base import Hinting
 
 __all__ = [
     "MAX_QUERY",
+    "PAGE_PARTS",
     "SITE_READERS",
     "TIME_RANGES",
     "FrozenModel",
@@ -28,7 +29,6 @@ __all__ = [
     "check_folders",
     "check_int",
     "check_names",
-    "check_parts",
     "check_pattern",
     "check_text",
     "check_variables",
@@ -41,7 +41,7 @@ __all__ = [
 
 MAX_QUERY = 2_000  # characters; the providers' own limits (Brave 400, Tavily 400) are handled in their modules
 
-_MOST_NAMED = 13  # names; a longer list would not be read
+_MOST_NAMED = 16  # names; a longer list would not be read
 _DOMAIN = re.compile(r"""(?!-)[^\s/:@?#\\%\[\](),;|"']{1,253}""")
 
 
@@ -152,13 +152,6 @@ PAGE_PARTS = (
     *("notices", "profiles", "promotions", "related", "reviews", "subtitles"),
 )
 """The parts of a page that settings keep or leave out, whatever the choice of its main content says."""
-
-
-def check_parts(names: tuple[str, ...]) -> tuple[str, ...]:
-    """Return names of parts of a page or raise ValueError."""
-    if unknown := next((name for name in names if name not in PAGE_PARTS), ""):
-        raise ValueError(f"{unknown!r} is not a part of a page; choose from: {', '.join(PAGE_PARTS)}")
-    return names
 
 
 def check_date(field: str, value: object) -> date | None:

@@ -50,7 +50,7 @@ from groundwire.settings.sources import (
 )
 from groundwire.settings.user_folders import no_home
 
-__all__ = ["FILE_NAME", "PREFIX", "as_settings", "load", "variable"]
+__all__ = ["FILE_NAME", "PREFIX", "as_settings", "by_key", "load", "variable"]
 
 _logger = logging.getLogger(__name__)
 
@@ -72,13 +72,14 @@ def as_settings(settings: Settings | Mapping[str, Any] | None) -> Settings:
         raise TypeError(
             f"Web() takes Settings or a mapping such as {{'search.limit': 3}}, not {type(settings).__name__}"
         )
-    loaded = load(dict(_by_key(settings or {})) or None)
+    loaded = load(dict(by_key(settings or {})) or None)
     for text in loaded.warnings:
         _logger.warning("%s", text)
     return loaded
 
 
-def _by_key(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def by_key(values: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Yield values by dotted key; those of a section may be together in a mapping."""
     for name, value in values.items():
         if name == "providers":
             yield from ((f"providers.{kind}.{key}", own) for kind, its in value.items() for key, own in its.items())

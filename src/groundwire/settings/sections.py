@@ -14,11 +14,11 @@ from pydantic.fields import FieldInfo
 from groundwire._version import USER_AGENT
 from groundwire.models import MAX_LIMIT, SafeSearch
 from groundwire.models.validators import (
+    PAGE_PARTS,
     SITE_READERS,
     check_domains,
     check_folders,
     check_names,
-    check_parts,
     check_variables,
 )
 
@@ -173,6 +173,9 @@ class SearchSettings(SettingsSection):
     """The tool `search`, for models without hosted search."""
 
 
+_Parts = Annotated[Words, AfterValidator(partial(check_names, PAGE_PARTS, "is not a part of a page"))]
+
+
 class ReadSettings(SettingsSection):
     """How to read pages."""
 
@@ -180,9 +183,9 @@ class ReadSettings(SettingsSection):
     """The read providers, in order of preference; the next one is used when a page needs what one cannot do."""
     render_domains: Domains = ()
     """Domains, including subdomains, whose pages are first read with a browser: `browser`, `crawl4ai`."""
-    include: Annotated[Words, AfterValidator(check_parts)] = ()
+    include: _Parts = ()
     """Parts of a page that are kept although they may not belong to its main content; the guide to reading has all."""
-    exclude: Annotated[Words, AfterValidator(check_parts)] = ()
+    exclude: _Parts = ()
     """Parts of a page that are left out, from the same list; what is in both is kept."""
     max_length: int = Field(default=15_000, ge=1, le=10_000_000)
     """Maximum characters of Markdown of a page; longer pages are cut between blocks and marked as truncated."""

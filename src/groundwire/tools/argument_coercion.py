@@ -140,15 +140,15 @@ def understood(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def positional(first: str, values: tuple[object, ...], arguments: Mapping[str, Any]) -> dict[str, Any]:
+def positional(tool: str, values: tuple[object, ...], arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return a call's arguments by name: of a mapping, of JSON text, or of text that is the first of them.
 
     Args:
-        first: The tool's first argument.
+        tool: The tool's name.
         values: The positional arguments.
         arguments: The keyword arguments.
     """
-    plain = dict(arguments)
+    plain, first = dict(arguments), "url" if tool == "open_page" else "query"
     for value in values:
         inner = _json(value) if isinstance(value, str) and value.lstrip().startswith("{") else value
         plain |= inner if isinstance(inner, Mapping) else {first: inner}

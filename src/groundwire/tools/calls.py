@@ -6,7 +6,7 @@ import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
+from pydantic import BaseModel, ValidationError
 
 from groundwire.errors import GroundwireError
 from groundwire.models import Page
@@ -19,12 +19,27 @@ if TYPE_CHECKING:
     from groundwire.hosted.requirements import Needs
     from groundwire.web import Web
 
-__all__ = ["INTERNAL", "open_page_result", "web_search_result"]
+__all__ = ["known_error", "open_page_result", "web_search_result"]
 
 _logger = logging.getLogger(__name__)
 
-INTERNAL = "The tool itself failed; the operator finds the reason in the log. Go on without it."
-"""The text for a model about an error of this program."""
+_INTERNAL = "The tool itself failed; the operator finds the reason in the log. Go on without it."
+
+
+def known_error(tool: str, error: Exception, arguments: type[BaseModel] | None = None) -> GroundwireError:
+    """Return an error whose text is for a model: it must never see a traceback, which the log has for the operator.
+
+    Args:
+        tool: The tool's name.
+        error: What was raised.
+        arguments: The tool's arguments, if they were validated.
+    """
+    if isinstance(error, GroundwireError):
+        return error
+    if arguments is not None and isinstance(error, ValidationError):
+        return GroundwireError(bad_arguments(error, arguments))
+    _logger.error("%s failed", tool, exc_info=error)
+    return GroundwireError(_INTERNAL)
 
 
 async def web_search_result(web: Web, arguments: Mapping[str, Any], needs: Needs | None = None) -> WebSearchToolResult:
@@ -35,13 +50,8 @@ async def web_search_result(web: Web, arguments: Mapping[str, Any], needs: Needs
         search = SearchArguments.model_validate(values)
         filters = _filters(search, needs)
         response = await web.search(search.query, limit=search.limit, **filters)
-    except ValidationError as error:
-        return WebSearchToolResult(query=echo, status="error", error=bad_arguments(error, SearchArguments))
-    except GroundwireError as error:
-        return search_failed(echo, error)
-    except Exception:  # the agent must never see a traceback; the log has it for the operator
-        _logger.exception("web_search failed")
-        return WebSearchToolResult(query=echo, status="error", error=INTERNAL)
+    except Exception as error:  # noqa: BLE001  # known or in the log; the agent must never see a traceback
+        return search_failed(echo, known_error("web_search", error, SearchArguments))
     ignored = without_effect(unwrapped(arguments), SEARCH)
     return searched(response.model_copy(update={"warnings": (*response.warnings, *ignored)}) if ignored else response)
 
@@ -60,13 +70,8 @@ async def open_page_result(web: Web, arguments: Mapping[str, Any]) -> OpenPageTo
             return render_text(opened(_with_warnings(page, ignored).model_copy(update=update), brief=brief))
 
         page = await web.open_page(**request.model_dump(), context=around)
-    except ValidationError as error:
-        return OpenPageToolResult(url=echo, status="error", error=bad_arguments(error, OpenArguments))
-    except GroundwireError as error:
-        return open_failed(echo, error)
-    except Exception:  # the agent must never see a traceback; the log has it for the operator
-        _logger.exception("open_page failed")
-        return OpenPageToolResult(url=echo, status="error", error=INTERNAL)
+    except Exception as error:  # noqa: BLE001  # known or in the log; the agent must never see a traceback
+        return open_failed(echo, known_error("open_page", error, OpenArguments))
     return opened(_with_warnings(page, ignored), brief=brief)
 
 

@@ -8,16 +8,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from importlib.resources import files as package_files
 from types import MappingProxyType
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel
-
 from groundwire.settings import Settings
 from groundwire.tools.conversions import GUIDANCE
-from groundwire.tools.results import LocalSearchToolResult, OpenPageToolResult, WebSearchToolResult
 
 __all__ = [
     "CITATIONS",
@@ -51,7 +47,7 @@ class ToolDefinition:
     parameters: Mapping[str, Any]
     """The arguments as a JSON schema (an object)."""
     output_schema: Mapping[str, Any]
-    """The result as a JSON schema."""
+    """What programs use of a result over MCP, as a JSON schema; see `groundwire.mcp_server.structured_content`."""
     annotations: Mapping[str, bool]
     """Annotations of the Model Context Protocol: read-only, open world."""
 
@@ -90,7 +86,7 @@ def web_tool_definitions(settings: Settings, *, files: bool = False) -> tuple[To
 
 def web_search_definition(settings: Settings, *, files: bool = False) -> ToolDefinition:
     """Return the definition of `web_search`; see `web_tool_definitions`."""
-    definition = _definition("web_search", WebSearchToolResult)
+    definition = _definition("web_search")
     definition.parameters["properties"]["limit"]["default"] = settings.search.limit
     definition.parameters["properties"].update(_sources(settings, files=files))
     return definition
@@ -109,28 +105,22 @@ def _sources(settings: Settings, *, files: bool) -> dict[str, Any]:
 
 def open_page_definition(settings: Settings) -> ToolDefinition:
     """Return the definition of `open_page`."""
-    return _definition("open_page", OpenPageToolResult, max_length=settings.read.max_length)
+    return _definition("open_page", max_length=settings.read.max_length)
 
 
 def local_search_definition(settings: Settings) -> ToolDefinition:
     """Return the definition of `search`, codelia's tool: one search by DuckDuckGo or Brave."""
     defaults = {"max_results": settings.search.limit, "backend": settings.search.local.backend}
-    return _definition("search", LocalSearchToolResult, **defaults)
+    return _definition("search", **defaults)
 
 
-def _definition(name: str, result: type[BaseModel], **defaults: object) -> ToolDefinition:
+def _definition(name: str, **defaults: object) -> ToolDefinition:
     """Return a tool of `definitions.json`, with the default of each argument that is named in its description."""
     fields = _plain(_DEFINITIONS[name])
     for argument, value in defaults.items():
         about = fields["parameters"]["properties"][argument]
         about["description"] = about["description"].format(value)
-    return ToolDefinition(name=name, **fields, output_schema=_schema(result), annotations=_READ_ONLY)
-
-
-@cache
-def _schema(model: type[BaseModel]) -> Mapping[str, Any]:
-    """Return the JSON schema of a result, which all tools share: copy it before modifying."""
-    return MappingProxyType(model.model_json_schema(mode="serialization"))
+    return ToolDefinition(name=name, **fields, annotations=_READ_ONLY)
 
 
 def _plain(value: Any) -> Any:

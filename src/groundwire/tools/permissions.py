@@ -146,7 +146,7 @@ def guarded(tool: Tool, permission: Permission) -> Tool:
     """
 
     async def call(*values: object, **named: Any) -> ToolResult:
-        passed = positional("url" if tool.name == "open_page" else "query", values, named)
+        passed = positional(tool.name, values, named)
         arguments = {name: value for name, value in passed.items() if value is not None}
         try:
             await permission.check(tool.name, arguments)

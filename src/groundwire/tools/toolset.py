@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal, SupportsIndex, overload
 
+from groundwire.errors import Closed
 from groundwire.hints import tool_hint
 from groundwire.tools.argument_coercion import positional
 from groundwire.tools.calls import open_page_result, web_search_result
+from groundwire.tools.conversions import refused
 from groundwire.tools.definitions import ToolDefinition, open_page_definition, web_search_definition
 from groundwire.tools.results import OpenPageToolResult, ToolResult, WebSearchToolResult
 
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
     from groundwire.sync import SyncWeb
     from groundwire.web import Web
 
-__all__ = ["BlockingTool", "Tool", "Tools", "in_thread_of", "open_page_tool", "tool_of", "web_search_tool", "web_tools"]
+__all__ = ["Tool", "Tools", "in_thread_of", "open_page_tool", "tool_of", "web_search_tool", "web_tools"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,28 +31,32 @@ class Tool(ToolDefinition):
     """Takes the arguments by keyword, as a mapping or JSON text, or the first as text; raises only on cancellation."""
     web: Web | SyncWeb | None = None
     """The web that it searches and reads with, if it is a tool of one."""
+    blocks: bool = False
+    """Whether the web is a `SyncWeb`, in whose thread it runs: calling it blocks, and `call` suits any event loop."""
 
-    async def __call__(self, *values: object, **arguments: Any) -> ToolResult:
-        """Call the tool, as `call` does."""
-        return await self.call(*values, **arguments)
+    def wait(self, *values: object, **arguments: Any) -> ToolResult:
+        """Call a tool that blocks, and return its result."""
+        web: Any = self.web
+        try:
+            result: ToolResult = web.run(lambda _: self.call(*values, **arguments))
+        except Closed as error:
+            return refused(self.name, positional(self.name, values, arguments), error)
+        return result
 
-    if not TYPE_CHECKING:  # to a type checker a wrong name stays wrong
+    if TYPE_CHECKING:  # the tool of a `Web` is the usual one
+
+        async def __call__(self, *values: object, **arguments: Any) -> ToolResult:
+            """Call the tool, as `call` does; one that blocks returns the result."""
+
+    else:  # to a type checker a wrong name stays wrong
+
+        def __call__(self, *values: object, **arguments: Any) -> Any:
+            """Call the tool; one that blocks returns the result."""
+            return self.wait(*values, **arguments) if self.blocks else self.call(*values, **arguments)
 
         def __getattr__(self, name: str) -> Any:
             hint = "" if name.startswith("_") else tool_hint(name)
             raise AttributeError(f"'Tool' has no attribute {name!r}{hint}")
-
-
-class BlockingTool(Tool):
-    """A tool of a `SyncWeb`, in whose thread it runs: calling it blocks, and `call` suits any event loop."""
-
-    __slots__ = ()
-
-    if not TYPE_CHECKING:  # the async `__call__` of `Tool` is the usual one
-
-        def __call__(self, *values: object, **arguments: Any) -> ToolResult:
-            """Call the tool, and return its result."""
-            return self.web.submit(lambda _: self.call(*values, **arguments)).result()
 
 
 def web_tools(web: Web | SyncWeb, needs: Needs | None = None) -> Tools:
@@ -85,9 +91,13 @@ def in_thread_of(web: SyncWeb, tool: Tool) -> Tool:
         async def run(_: Web) -> ToolResult:
             return await tool.call(*values, **arguments)
 
-        return await asyncio.wrap_future(web.submit(run))
+        try:
+            future = web.submit(run)
+        except Closed as error:
+            return refused(tool.name, positional(tool.name, values, arguments), error)
+        return await asyncio.wrap_future(future)
 
-    return tool_of(BlockingTool, tool, call, web)
+    return replace(tool, call=call, web=web, blocks=True)
 
 
 class Tools(tuple[Tool, Tool]):
@@ -142,37 +152,26 @@ def web_search_tool(web: Web, needs: Needs | None = None) -> Tool:
     """Return the tool `web_search`; see `web_tools`."""
 
     async def call(*values: object, **arguments: Any) -> WebSearchToolResult:
-        return await web_search_result(web, positional("query", values, arguments), needs)
+        return await web_search_result(web, positional("web_search", values, arguments), needs)
 
-    return tool_of(Tool, web_search_definition(web.settings, files=bool(web.folders)), call, web)
+    return tool_of(web_search_definition(web.settings, files=bool(web.folders)), call, web)
 
 
 def open_page_tool(web: Web) -> Tool:
     """Return the tool `open_page`."""
 
     async def call(*values: object, **arguments: Any) -> OpenPageToolResult:
-        return await open_page_result(web, positional("url", values, arguments))
+        return await open_page_result(web, positional("open_page", values, arguments))
 
-    return tool_of(Tool, open_page_definition(web.settings), call, web)
+    return tool_of(open_page_definition(web.settings), call, web)
 
 
-def tool_of(
-    kind: type[Tool], definition: ToolDefinition, call: Callable[..., Awaitable[ToolResult]], web: Web | SyncWeb
-) -> Tool:
+def tool_of(definition: ToolDefinition, call: Callable[..., Awaitable[ToolResult]], web: Web) -> Tool:
     """Return a tool of a definition.
 
     Args:
-        kind: Its class.
         definition: What models and frameworks see of it.
         call: What it does.
         web: What it searches or reads with.
     """
-    return kind(
-        name=definition.name,
-        description=definition.description,
-        parameters=definition.parameters,
-        output_schema=definition.output_schema,
-        annotations=definition.annotations,
-        call=call,
-        web=web,
-    )
+    return Tool(**{part.name: getattr(definition, part.name) for part in fields(definition)}, call=call, web=web)

@@ -114,6 +114,7 @@ class Web:
         proxy: str | None = None,
         **keys: Unpack[ProviderKeys],
     ) -> None:
+        from groundwire.routing.daily_quota import limits_of
         from groundwire.settings.load import as_settings
         from groundwire.settings.provider_options import as_list, check_keys, with_keys
         from groundwire.web.resources import Resources, with_overrides
@@ -138,6 +139,16 @@ class Web:
             cassette=cassette,
             resolver=resolver,
         )
+        self.store: Store = self._resources.store
+        """The store of budgets, counters and cached values; it belongs to this `Web`."""
+        self.archive: Archive | None = self._resources.archive
+        """The archive; None if the settings disable it. It belongs to this `Web`."""
+        self.clients: HttpClients = self._resources.clients
+        """The HTTP clients; they belong to this `Web`."""
+        self.workers: Workers = self._resources.workers
+        """The worker processes, without keys, files or network; they belong to this `Web`."""
+        self.verification_workers: Workers = self._resources.verification_workers
+        """Worker processes that only verify answers, so that pages never wait for them; they belong to this `Web`."""
         self.skipped: tuple[str, ...] = self._resources.skipped
         """Why configured providers are not used, a sentence each."""
         self.search_flow: SearchFlow = self._resources.search_flow
@@ -150,10 +161,12 @@ class Web:
             from groundwire.reading.passages.reranking import EmbeddingRanker
 
             self._ranker = EmbeddingRanker()
-        self._files: tuple[str, ...] = settings.policy.files
+        self.folders: tuple[str, ...] = settings.policy.files
+        """The folders below which `file:` URLs are opened and files are searched."""
+        self.keeps: bool = True
+        """Whether anything may be stored for its calls."""
         self._is_view = False
-        self._keep = True
-        self._budget: SessionBudget = self._resources.budget(self.settings.session.id)
+        self._budget: SessionBudget = self._resources.budget(settings.session.id, limits_of(settings.session))
 
     async def __aenter__(self) -> Self:
         return self
@@ -261,7 +274,7 @@ class Web:
         if sources != ("web",) and "files" in sources:
             if call.cache_mode == "bypass":
                 raise InvalidRequest("keep", "is false, but files are found by an index that is kept", "Open a file.")
-            find = partial(self._resources.files.search, call.query, call.owner, self._files, call.deadline)
+            find = partial(self._resources.files.search, call.query, call.owner, self.folders, call.deadline)
             return await flow.search(call, find)
         return await flow.search(call)
 
@@ -281,7 +294,7 @@ class Web:
         self._check_open()
         from groundwire.web.files import Indexed
 
-        return await self._resources.files.refresh(self.owner, self._files, progress=progress) or Indexed()
+        return await self._resources.files.refresh(self.owner, self.folders, progress=progress) or Indexed()
 
     async def open_page(
         self,
@@ -465,7 +478,7 @@ class Web:
             at_once=check_int("at_once", at_once, 1, 64),
             per_host=check_int("per_host", per_host, 1, 16),
             delay=delay,
-            archive=self.archive if keep and self._keep else None,
+            archive=self.archive if keep and self.keeps else None,
         )
 
     def _new_calls(self, timeout: float | None, cache_mode: CacheMode) -> Callable[[str], PageCall]:
@@ -538,8 +551,8 @@ class Web:
         view.search_flow = self.search_flow.restricted(searchers)
         view._restricted_pages = self.pages.restricted(readers, policy)
         view._budget = self._resources.restricted_budget(self._budget, daily, Owner(tenant) if tenant else self.owner)
-        view._keep = self._keep and keep
-        view._files = () if tenant else self._files
+        view.keeps = self.keeps and keep
+        view.folders = () if tenant else self.folders
         return view
 
     def with_files(self, *folders: str) -> Self:
@@ -553,15 +566,10 @@ class Web:
         """
         view = self._view()
         try:
-            view._files = check_folders(folders)
+            view.folders = check_folders(folders)
         except ValueError as error:
             raise InvalidRequest("folders", str(error), "Pass whole paths.") from None
         return view
-
-    @property
-    def folders(self) -> tuple[str, ...]:
-        """The folders below which `file:` URLs are opened and files are searched."""
-        return self._files
 
     def with_providers(self, *search_providers: str | SearchProvider, settings: Settings | None = None) -> Self:
         """Return a view of this `Web` with other providers; everything else is shared, and closing it closes nothing.
@@ -593,11 +601,6 @@ class Web:
         return self._budget.owner
 
     @property
-    def keeps(self) -> bool:
-        """Whether anything may be stored for its calls."""
-        return self._keep
-
-    @property
     def search_providers(self) -> tuple[SearchProvider, ...]:
         """The search providers, in order."""
         return self.search_flow.router.providers
@@ -611,31 +614,6 @@ class Web:
         """Return the health of each search provider as known to this process; call it in the event loop."""
         return self.search_flow.router.provider_health()
 
-    @property
-    def store(self) -> Store:
-        """The store of budgets, counters and cached values; it belongs to this `Web`."""
-        return self._resources.store
-
-    @property
-    def archive(self) -> Archive | None:
-        """The archive; None if the settings disable it. It belongs to this `Web`."""
-        return self._resources.archive
-
-    @property
-    def clients(self) -> HttpClients:
-        """The HTTP clients; they belong to this `Web`."""
-        return self._resources.clients
-
-    @property
-    def workers(self) -> Workers:
-        """The worker processes, without keys, files or network; they belong to this `Web`."""
-        return self._resources.workers
-
-    @property
-    def verification_workers(self) -> Workers:
-        """Worker processes that only verify answers, so that pages never wait for them; they belong to this `Web`."""
-        return self._resources.verification_workers
-
     async def score_card(self, days: int = 7) -> ScoreCard:
         """Return the results of calls and providers of recent days, up to now.
 
@@ -648,7 +626,7 @@ class Web:
         from groundwire.telemetry.scorecard import score_card
 
         await self._resources.scores.flush()
-        return await score_card(self._resources.store, days)
+        return await score_card(self.store, days)
 
     @property
     def budget(self) -> Budget | None:
@@ -658,10 +636,6 @@ class Web:
     async def usage(self) -> dict[str, float]:
         """Return the usage of this session: `searches`, `cost_usd`, `tokens`."""
         return await self._budget.usage()
-
-    async def daily_usage(self) -> dict[str, float]:
-        """Return the usage of the daily quota: `calls`, `cost_usd`; empty if there is none."""
-        return {} if self._budget.quota is None else await self._budget.quota.used()
 
     async def reserve_searches(self, max_searches: int, *, price_usd: float = 0.0) -> Reservation:
         """Reserve searches for a model's API before it is called, up to the number left.
@@ -800,7 +774,7 @@ class Web:
         return papers.restricted([provider for provider in papers.router.providers if _is_named(provider.name, names)])
 
     def _cache_mode(self, refresh: bool, keep: bool) -> CacheMode:
-        return ("refresh" if refresh else "use") if keep and self._keep else "bypass"
+        return ("refresh" if refresh else "use") if keep and self.keeps else "bypass"
 
     def _selection(self, **options: Any) -> Ask:
         """Return what is wanted of a page, checked; the arguments are those of `open_page`."""
@@ -827,7 +801,7 @@ class Web:
             PageCall(
                 address=LocalFile.of(url, ()).url if isinstance(url, Path) else url,
                 path=url if isinstance(url, Path) else None,
-                folders=self._files,
+                folders=self.folders,
                 selection=selection,
                 deadline=deadline,
                 cache_mode=cache_mode,
@@ -862,8 +836,5 @@ async def _load_open_page() -> None:
 
 def _load() -> None:
     import groundwire.reading.convert
-    import groundwire.reading.local
-    import groundwire.reading.passages.view
-    import groundwire.reading.readers
     import groundwire.routing.politeness
     import groundwire.web.open_page  # noqa: F401

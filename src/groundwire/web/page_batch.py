@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Iterable
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Self
+from weakref import WeakValueDictionary
 
 from groundwire.errors import (
     BudgetExceeded,
@@ -33,15 +32,18 @@ _TRANSIENT_ERRORS: Final = (PageUnavailable, ProviderError, DeadlineExceeded)
 _TOO_MANY_REQUESTS: Final = 429
 
 
-@dataclass(slots=True)
-class _HostQueue:
-    """The pages of one host that wait."""
+class _Host:
+    """What the pages of one host wait for.
 
-    urls: deque[str] = field(default_factory=deque)
-    workers: int = 0
-    turn: asyncio.Lock = field(default_factory=asyncio.Lock)
-    ready: float = 0.0
-    """When the next page may be requested, on the clock of the loop."""
+    Args:
+        places: How many of them may be read at the same time.
+    """
+
+    def __init__(self, places: int) -> None:
+        self.places = asyncio.Semaphore(places)
+        self.turn = asyncio.Lock()
+        self.ready: float = 0.0
+        """When the next page may be requested, on the clock of the loop."""
 
 
 class PageBatch:
@@ -85,7 +87,7 @@ class PageBatch:
         self._per_host = per_host
         self._delay = delay
         self._archive = archive
-        self._hosts: dict[str, _HostQueue] = {}
+        self._hosts: WeakValueDictionary[str, _Host] = WeakValueDictionary()  # of pages that are not read yet
         self._slots = asyncio.Semaphore(at_once)
         self._room = asyncio.Semaphore(_MAX_WAITING)
         self._digests: set[bytes] = set()
@@ -167,39 +169,29 @@ class PageBatch:
             await self._ends.put((url, problem))
             return
         await self._room.acquire()
-        queue = self._hosts.setdefault(host, _HostQueue())
-        queue.urls.append(url)
-        if queue.workers < self._per_host:
-            queue.workers += 1
-            group.create_task(self._work(host, queue))
+        group.create_task(self._read(url, self._hosts.setdefault(host, _Host(self._per_host))))
 
-    async def _work(self, host: str, queue: _HostQueue) -> None:
-        """Read pages of a host until none waits."""
-        while queue.urls:
-            url = queue.urls.popleft()
-            await self._ends.put((url, await self._open_patiently(url, queue)))
-            self._room.release()
-        queue.workers -= 1
-        if not queue.workers:
-            self._hosts.pop(host, None)
+    async def _read(self, url: str, host: _Host) -> None:
+        end: Page | GroundwireError
+        async with host.places:  # until somebody takes the page, so that no more of them are kept
+            try:
+                end = await patiently(lambda: self._open(url, host))
+            except (BudgetExceeded, Closed):
+                raise  # so will all others
+            except GroundwireError as error:
+                end = error
+            await self._ends.put((url, end))
+        self._room.release()
 
-    async def _open_patiently(self, url: str, queue: _HostQueue) -> Page | GroundwireError:
-        try:
-            return await patiently(lambda: self._open(url, queue))
-        except (BudgetExceeded, Closed):
-            raise  # so will all others
-        except GroundwireError as error:
-            return error
-
-    async def _open(self, url: str, queue: _HostQueue) -> Page:
+    async def _open(self, url: str, host: _Host) -> Page:
         loop = asyncio.get_running_loop()
-        async with queue.turn:
-            await asyncio.sleep(max(0.0, queue.ready - loop.time()))
-            queue.ready = loop.time() + self._delay
+        async with host.turn:
+            await asyncio.sleep(max(0.0, host.ready - loop.time()))
+            host.ready = loop.time() + self._delay
         async with self._slots:
             page = await self._flow.open(self._new_call(url), whole=True)
         if page.cached:  # the site was not asked
-            queue.ready = 0.0
+            host.ready = 0.0
         return page
 
 

@@ -264,10 +264,6 @@ class Resources:
         self.owned.append(files)
         return files
 
-    def budget(self, name: str | None) -> SessionBudget:
-        """Return the budget of a session; without a name, which no other process can use, it is in this process."""
-        return self._budget(name, limits_of(self.settings.session))
-
     def session_budget(self, parent: SessionBudget, name: str | None, limits: Mapping[str, float]) -> SessionBudget:
         """Return the budget of another session with the same owner.
 
@@ -287,11 +283,12 @@ class Resources:
         name = session_name(parent.owner, name) if name else None
         # A session without a name cannot be resumed, so its counts and sources need not outlive it.
         own = Limits(**{**defaults._asdict(), **limits})
-        return self._budget(name, own, parent.quota, parent.owner.of_session(name))
+        return self.budget(name, own, parent.quota, parent.owner.of_session(name))
 
-    def _budget(
+    def budget(
         self, name: str | None, limits: Limits, quota: DailyQuota | None = None, owner: Owner = LOCAL
     ) -> SessionBudget:
+        """Return the budget of a session; without a name, which no other process can use, it is in this process."""
         store, named = self.store if name else MemoryStore(), bool(name)
         return SessionBudget(store, name or uuid4().hex, limits, self.tasks, named=named, quota=quota, owner=owner)
 

@@ -18,13 +18,16 @@ from groundwire.errors import (
     PageNotFound,
     PagePaced,
     PageRefused,
+    PageTooLarge,
     PageUnavailable,
     PermissionDenied,
+    UnsupportedContent,
 )
 from groundwire.models import SiteUrl
 from groundwire.reading.local import refuse_unreadable
 from groundwire.reading.refresh import refresh_target
 from groundwire.reading.site_links import SiteLinks, read_site_links
+from groundwire.reading.workers import WorkerUnavailable, WorkTooHeavy
 from groundwire.routing.calls import PageCall
 from groundwire.routing.politeness import Politeness
 from groundwire.safety.urls import WebUrl, parse_url
@@ -43,6 +46,7 @@ _MAX_FAILURES_IN_A_ROW: Final = 20  # failures after which a site is taken to re
 _MAX_ATTEMPTS: Final = 3
 _MAX_PAUSE_SECONDS: Final = 3_600.0  # seconds, as long as politeness keeps what a site asked for
 _PAUSE_SECONDS: Final = 1.0  # seconds before the second try at a site that does not say how long it is busy
+_SITE_LINKS: Final = "groundwire.reading.site_links:site_links_in_worker"
 _BUSY_STATUSES: Final = frozenset({429, 503})
 _ACCEPT: Final = "text/html, application/xhtml+xml;q=0.9, application/xml;q=0.8, text/xml;q=0.8, */*;q=0.1"
 
@@ -115,7 +119,12 @@ class LinkReader:
             links = await asyncio.to_thread(read_site_links, reply.body, reply.content_type, final.text)
         else:
             job = {"content_type": reply.content_type, "url": final.text}
-            data, _ = await self.flow.workers.run("groundwire.reading.site_links:site_links_in_worker", job, reply.body)
+            try:
+                data, _ = await self.flow.workers.run(_SITE_LINKS, job, reply.body)
+            except WorkTooHeavy as error:
+                raise PageTooLarge(final.text, "Reading its links exceeded the memory or CPU limit.") from error
+            except WorkerUnavailable as error:
+                raise UnsupportedContent(final.text, "It is read in a process, and none can be started.") from error
             rows, feeds = tuple(map(tuple, data["rows"])), tuple(data["feeds"])
             links = SiteLinks(data["kind"], rows, feeds, data["problem"])
         if len(reply.body) == settings.max_bytes:  # the last address may be cut off, too

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -97,7 +98,7 @@ def report_html(report: Report, answer: str, *, title: str = "Checked answer") -
         answer: The verified answer, shown as written, each sentence on the color of its verdict.
         title: The title of the page.
     """
-    name = html.escape(title)
+    name, style = html.escape(title), files(__package__).joinpath("report.css").read_text("utf-8")
     items = "".join(map(_item, _numbered_findings(report)))
     rules = "".join(f".{verdict}{{background:{light}}}" for verdict, (*_, light, _) in _LABELS.items())
     dark = "".join(f".{verdict}{{background:{dark}}}" for verdict, (*_, dark) in _LABELS.items())
@@ -105,27 +106,12 @@ def report_html(report: Report, answer: str, *, title: str = "Checked answer") -
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n"
-        f"<title>{name}</title>\n<style>{_STYLE}{rules}@media (prefers-color-scheme:dark){{{dark}}}</style>\n</head>\n"
+        f"<title>{name}</title>\n<style>{style}{rules}@media (prefers-color-scheme:dark){{{dark}}}</style>\n</head>\n"
         f"<body>\n<main>\n<h1>{name}</h1>\n"
         + "".join(f"<p>{html.escape(line)}</p>\n" for line in _summary(report))
         + f'<h2>The answer</h2>\n<div class="answer">{"".join(_marked(report, answer))}</div>\n'
         + f"<h2>Sentence by sentence</h2>\n<ol>\n{items}</ol>\n</main>\n</body>\n</html>\n"
     )
-
-
-_STYLE: Final = (
-    ":root{color-scheme:light dark}"
-    "body{font:1rem/1.6 system-ui,sans-serif;margin:0;color:#1a1a1a;background:#fff}"
-    "main{max-width:48rem;margin:auto;padding:1.5rem}"
-    ".answer{white-space:pre-wrap;overflow-wrap:anywhere}"
-    "a,mark{color:inherit}mark{border-radius:.2em;padding:.05em .1em}mark a{text-decoration:none}"
-    "li{margin:0 0 1rem;overflow-wrap:anywhere}"
-    "blockquote{margin:.3rem 0;padding-left:.8rem;border-left:.2rem solid #999}"
-    "table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;padding:.2rem .6rem;"
-    "border:1px solid #999;font-weight:inherit}"
-    ":target{outline:.15rem solid currentColor}"
-    "@media (prefers-color-scheme:dark){body{color:#f0f0f0;background:#161616}}"
-)
 
 
 def _numbered_findings(report: Report) -> list[tuple[int, Finding]]:

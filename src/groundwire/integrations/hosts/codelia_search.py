@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
-from groundwire.errors import GroundwireError, MissingKey
+from groundwire.errors import MissingKey
 from groundwire.models import MAX_LIMIT
-from groundwire.tools.argument_coercion import bad_arguments, positional, understood
-from groundwire.tools.calls import INTERNAL
+from groundwire.tools.argument_coercion import positional, understood
+from groundwire.tools.calls import known_error
 from groundwire.tools.conversions import for_model, nothing_found, shown
 from groundwire.tools.definitions import local_search_definition
 from groundwire.tools.results import LocalSearchItem, LocalSearchToolResult
 from groundwire.tools.toolset import Tool, tool_of
 
 if TYPE_CHECKING:
-    from groundwire.hosted.requirements import Needs
     from groundwire.web import Web
 
 __all__ = ["local_search_tool"]
-
-_logger = logging.getLogger(__name__)
 
 _KEYS = ("BRAVE_API_KEY", "BRAVE_SEARCH_API_KEY")  # under which Brave's provider looks by itself
 _DDG = ("duckduckgo_lite", "duckduckgo")
@@ -39,7 +35,7 @@ class _LocalArguments(BaseModel):
     allowed_domains: list[str] = Field(default_factory=list)
 
 
-def local_search_tool(web: Web, needs: Needs | None = None) -> Tool:
+def local_search_tool(web: Web) -> Tool:
     """Return codelia's tool `search` over a `Web`, which the caller closes.
 
     It shares the budget and the cache of the web. `search.local` of the settings names the backend that is asked when a
@@ -47,42 +43,34 @@ def local_search_tool(web: Web, needs: Needs | None = None) -> Tool:
 
     Args:
         web: What searches.
-        needs: What every search must honor, such as the needs of a plan with local search.
     """
     views: dict[Backend, Web] = {}
 
     async def call(*values: object, **arguments: Any) -> LocalSearchToolResult:
-        return await _local_search(web, views, positional("query", values, arguments), needs)
+        return await _local_search(web, views, positional("search", values, arguments))
 
-    return tool_of(Tool, local_search_definition(web.settings), call, web)
+    return tool_of(local_search_definition(web.settings), call, web)
 
 
-async def _local_search(
-    web: Web, views: dict[Backend, Web], arguments: Mapping[str, Any], needs: Needs | None
-) -> LocalSearchToolResult:
+async def _local_search(web: Web, views: dict[Backend, Web], arguments: Mapping[str, Any]) -> LocalSearchToolResult:
     """Search with a model's arguments; every failure becomes a result with its cause."""
     backend = web.settings.search.local.backend
     plain = understood("search", arguments)
-    error = INTERNAL
     try:
         request = _LocalArguments.model_validate(plain)
         backend = request.backend or backend
         if backend not in views:
             views[backend] = _asking(web, backend)
-        domains = request.allowed_domains
-        filters = {"allowed_domains": domains} if needs is None else needs.within(domains)
-        response = await views[backend].search(request.query, limit=request.max_results, **filters)
+        response = await views[backend].search(
+            request.query, limit=request.max_results, allowed_domains=request.allowed_domains
+        )
         rows = tuple(LocalSearchItem(**row.model_dump(include=LocalSearchItem.model_fields)) for row in response)
         notes = [] if rows else [*nothing_found(response), *response.warnings]
         message = "\n".join(notes) if len(notes) > 1 else ""
         return LocalSearchToolResult(query=response.query, backend=backend, results=rows, message=message)
-    except ValidationError as failure:
-        error = bad_arguments(failure, _LocalArguments)
-    except GroundwireError as failure:
-        error = for_model(failure)
-    except Exception:  # the agent must never see a traceback; the log has it for the operator
-        _logger.exception("search failed")
-    return LocalSearchToolResult(query=shown(plain.get("query", "")), backend=backend, status="error", error=error)
+    except Exception as error:  # noqa: BLE001  # known or in the log; the agent must never see a traceback
+        text = for_model(known_error("search", error, _LocalArguments))
+        return LocalSearchToolResult(query=shown(plain.get("query", "")), backend=backend, status="error", error=text)
 
 
 def _asking(web: Web, backend: Backend) -> Web:

@@ -141,15 +141,8 @@ class WebSearchExtension:
 
     def get_setup_schema(self) -> list[dict[str, Any]]:
         """Return the setup fields: a key for each service that takes one."""
-        return [
-            {
-                "name": field.name,
-                "description": field.description,
-                "secret": field.secret,
-                "required": field.required,
-            }
-            for field in self._fields()
-        ]
+        shown = ("name", "description", "secret", "required")
+        return [{name: getattr(field, name) for name in shown} for field in self._fields()]
 
     async def apply_config(self, name: str, value: str) -> None:
         """Store a key with the host, and use it from now on.

@@ -137,8 +137,9 @@ class PageTools:
 
     def definitions(self) -> Iterator[Definition]:
         """Yield the tools' definitions for a framework."""
-        yield "web_search", _SEARCH, _SCHEMAS["web_search"], self.web_search
-        yield "open_page", _OPEN.format(self._bounds.max_urls_per_call), _SCHEMAS["open_page"], self.open_page
+        for name, call in (("web_search", self.web_search), ("open_page", self.open_page)):
+            description = _TOOLS[name]["description"].format(self._bounds.max_urls_per_call)
+            yield name, description, _TOOLS[name]["parameters"], call
 
     async def web_search(self, arguments: Mapping[str, Any]) -> WebSearchToolResult:
         """Search with arguments from a model."""
@@ -207,16 +208,8 @@ class PageTools:
 
 
 _READ_ON = "Use open_page to read a result in full where its snippet is not enough."
-_SEARCH = (
-    "Search the web for current information. Returns titles, URLs and snippets, each with its citation ID. "
-    "Use open_page where a snippet is not enough."
-)
-_SCHEMAS: Mapping[str, Any] = json.loads(
+_TOOLS: Mapping[str, Any] = json.loads(
     files("groundwire.integrations.hosts").joinpath("extension_tools.json").read_bytes()
-)
-_OPEN = (
-    "Read web pages as Markdown, where the snippets of web_search are not enough: one page by url, or up to {} side "
-    "by side by urls. `truncated` says that a page is not whole."
 )
 
 

@@ -21,13 +21,14 @@ from functools import cache
 from typing import Any, Final
 from uuid import uuid4
 
-from groundwire.errors import AllProvidersFailed, BudgetExceeded, GroundwireError
+from groundwire.errors import AllProvidersFailed, BudgetExceeded
 from groundwire.integrations.hosts import load_with, whole_number
 from groundwire.models import Attempt, SearchResponse
 from groundwire.routing.budget import Limits, SessionBudget
 from groundwire.settings import Settings
 from groundwire.sync import SyncWeb
 from groundwire.telemetry.call_events import CallLog, SearchDone
+from groundwire.tools.calls import known_error
 from groundwire.tools.conversions import for_model, harmless, nothing_found, warnings_for_model
 from groundwire.web import Web
 
@@ -96,11 +97,8 @@ class SearchChain:
                 _logger.warning("Web search refused: the session's limit is reached", extra=self._facts())
                 return message
             text = self._search(query, max_results, include_domains, search_depth, provider)
-        except GroundwireError as error:  # invalid settings or arguments
-            return f"Web search unavailable. Errors: {error}"
-        except Exception:  # the agent must never see a traceback; the log has it for the operator
-            _logger.exception("web_search failed")
-            return "Web search unavailable. Errors: the tool itself failed; the operator finds the reason in the log"
+        except Exception as error:  # noqa: BLE001  # known or in the log; the agent must never see a traceback
+            return f"Web search unavailable. Errors: {known_error('web_search', error)}"
         return f"{text}\n\n{message}" if message else text
 
     def check_limit(self) -> tuple[bool, str]:

@@ -19,6 +19,7 @@ from groundwire.hosted.requirements import Location, Needs
 from groundwire.integrations.hosts import load_with
 from groundwire.integrations.hosts.codelia_search import local_search_tool
 from groundwire.settings import Settings
+from groundwire.settings.load import by_key
 from groundwire.sync import SyncWeb
 from groundwire.tools import Tool
 from groundwire.tools.permissions import Ask, Permission, guarded
@@ -121,6 +122,7 @@ async def _called(tool: Tool, arguments: Mapping[str, Any]) -> Mapping[str, Any]
 
 
 _HOSTED_ONLY = ("search_context_size", "allowed_domains", "user_location")  # of `native`; none is a setting here
+_NO_SETTINGS = frozenset(("search.xai", *(f"search.native.{option}" for option in _HOSTED_ONLY)))
 
 
 def _hosted_options(config: Mapping[str, Any]) -> tuple[Needs, str]:
@@ -163,14 +165,5 @@ def search_settings(config: Mapping[str, Any] | None, arguments: Mapping[str, An
     search = config.get("search", {})
     if not isinstance(search, Mapping):
         raise ConfigurationError(f"search: is {type(search).__name__}; write an object with mode, native and local.")
-    flat: dict[str, Any] = {}
-    for key, value in search.items():
-        if key == "xai":
-            continue
-        if key == "native" and isinstance(value, Mapping):
-            flat |= {f"search.native.{inner}": option for inner, option in value.items() if inner not in _HOSTED_ONLY}
-        elif isinstance(value, Mapping):
-            flat |= {f"search.{key}.{inner}": option for inner, option in value.items()}
-        else:
-            flat[f"search.{key}"] = value
-    return load_with("codelia", {**flat, **(arguments or {})})
+    values = {key: value for key, value in by_key({"search": dict(search)}) if key not in _NO_SETTINGS}
+    return load_with("codelia", {**values, **(arguments or {})})

@@ -110,17 +110,10 @@ def parse_duckduckgo_results(html: str | bytes) -> list[dict[str, str]]:
     return [{"title": row.title, "url": row.url, "snippet": row.snippet} for row in rows]
 
 
-async def tool_web_search(query: str, *, web: Web | None = None) -> str:
-    """Search DuckDuckGo's HTML page, and return titles, URLs and snippets as text; never raises.
-
-    Args:
-        query: The query.
-        web: Does the searching; by default one created for this call, with 15 seconds and convergio's limits.
-    """
-    if web is not None:
+async def tool_web_search(query: str) -> str:
+    """Search DuckDuckGo's HTML page in 15 seconds, and return titles, URLs and snippets as text; never raises."""
+    async with Web(load_with("convergio")) as web:
         return render_text(await web_search_tool(web).call(query=query))
-    async with Web(load_with("convergio")) as own_web:
-        return render_text(await web_search_tool(own_web).call(query=query))
 
 
 def _is_search(tool: object) -> bool:

@@ -8,45 +8,27 @@ print(result.content, result.is_error)
 from __future__ import annotations
 
 import asyncio
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Protocol
+from typing import Any
 
 from pydantic import SecretStr
 
-from groundwire.errors import AllProvidersFailed, ConfigurationError, GroundwireError, UnknownProvider
+from groundwire.errors import AllProvidersFailed, ConfigurationError, UnknownProvider
 from groundwire.integrations.hosts import load_with, tool_of, whole_number
 from groundwire.models import Attempt, SearchResult
 from groundwire.settings import Settings
 from groundwire.sync import SyncWeb
+from groundwire.tools.calls import known_error
 from groundwire.tools.conversions import harmless
 
-__all__ = ["ToolDefinition", "ToolResult", "WebSearchConfig", "WebSearchTool"]
-
-_logger = logging.getLogger(__name__)
+__all__ = ["ToolDefinition", "ToolResult", "WebSearchTool"]
 
 _TOOL = MappingProxyType(tool_of("squidbot"))
 _PROVIDERS = MappingProxyType({"searxng": "searxng", "duckduckgo": "duckduckgo_lite", "brave": "brave"})
 _MOST = 50  # results, the maximum of a query
-
-
-class WebSearchConfig(Protocol):
-    """The `web_search` section of the host's configuration."""
-
-    @property
-    def provider(self) -> str:
-        """`searxng`, `duckduckgo` or `brave`."""
-
-    @property
-    def url(self) -> str | None:
-        """The base URL of SearXNG."""
-
-    @property
-    def api_key(self) -> str | None:
-        """The key: required for Brave, sent as a bearer token to SearXNG, ignored for DuckDuckGo."""
 
 
 @dataclass
@@ -84,7 +66,9 @@ class WebSearchTool:
     It may be used from any event loop. Its connections close with it, or with `aclose`.
 
     Args:
-        config: The host's configuration, or a mapping.
+        config: The `web_search` section of the host's configuration, or a mapping: `provider` (`searxng`, `duckduckgo`
+            or `brave`), `url` (the base URL of SearXNG), and `api_key` (required for Brave, sent as a bearer token to
+            SearXNG, ignored for DuckDuckGo).
 
     Raises:
         ValueError: the provider is unknown, Brave has no key, or the URL of SearXNG is invalid.
@@ -93,7 +77,7 @@ class WebSearchTool:
     name: str = _TOOL["name"]
     description: str = _TOOL["description"]
 
-    def __init__(self, config: WebSearchConfig | Mapping[str, Any]) -> None:
+    def __init__(self, config: object) -> None:
         self.parameters: dict[str, Any] = tool_of("squidbot")["parameters"]  # the host may change its own
         self._web = SyncWeb(_settings(config))
         self._web.close_with_program()
@@ -115,11 +99,8 @@ class WebSearchTool:
             response = await asyncio.wrap_future(self._web.submit(lambda web: web.search(query, limit=limit)))
         except AllProvidersFailed as error:
             return self._result("", f"Search failed: {'; '.join(map(_cause, error.attempts))}", is_error=True)
-        except GroundwireError as error:
-            return self._result("", f"Search failed: {error}", is_error=True)
-        except Exception:  # the agent must never see a traceback; the log has it for the operator
-            _logger.exception("web_search failed")
-            return self._result("", "Search failed: the tool itself failed; the reason is in the log", is_error=True)
+        except Exception as error:  # noqa: BLE001  # known or in the log; the agent must never see a traceback
+            return self._result("", f"Search failed: {known_error('web_search', error)}", is_error=True)
         if not response.results:
             return self._result("", f"No results found for: {query}")
         return self._result("", "\n\n".join(_row(number, row) for number, row in enumerate(response.results, start=1)))
@@ -138,7 +119,7 @@ def _host_classes() -> tuple[type[ToolResult], type[ToolDefinition]]:
         return ToolResult, ToolDefinition
 
 
-def _settings(config: WebSearchConfig | Mapping[str, Any]) -> Settings:
+def _settings(config: object) -> Settings:
     """Convert a configuration to settings.
 
     Raises:

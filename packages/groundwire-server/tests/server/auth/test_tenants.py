@@ -63,8 +63,10 @@ async def test_a_days_calls_are_those_of_all_sessions(web: Web, world: World) ->
         with pytest.raises(BudgetExceeded) as caught:
             await call()
         assert 0 < (caught.value.retry_after or 0) <= 86_400
-    assert await limited.narrow(web).daily_usage() == {"calls": 3, "cost_usd": 0}
-    assert await web.daily_usage() == {}
+    quota = limited.narrow(web)._budget.quota
+    assert quota is not None
+    assert await quota.used() == {"calls": 3, "cost_usd": 0}
+    assert web._budget.quota is None
     assert (await tenant(calls_per_day=3).narrow(web).search("reciprocal rank fusion")).results
 
 
