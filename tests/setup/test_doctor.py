@@ -409,6 +409,25 @@ async def test_a_check_that_does_not_end_is_named(look: Look) -> None:
     assert ended.is_set()
 
 
+async def _forever(examination: Any) -> Any:
+    await asyncio.Event().wait()
+
+
+async def test_a_check_that_hangs_leaves_time_for_the_others(look: Look, world: World) -> None:
+    report = await look(seconds=8.0, checks=[Check("forever", "Forever", _forever), *CHECKS[-3:]])
+    assert named(report) == ["not-finished"]
+    assert len(world.service("brave").requests) == 1
+
+
+async def test_without_time_no_provider_is_called_or_said_to_be_unreachable(look: Look, world: World) -> None:
+    checks = [*(Check(name, "Forever", _forever) for name in ("first", "second")), *CHECKS[-3:]]
+    report = await look(seconds=4.0, checks=checks)
+    assert [(check.name, *(finding.fault for finding in check.findings)) for check in report.checks] == [
+        (name, "not-finished") for name in ("first", "second", "network", "clock", "providers")
+    ]
+    assert world.service("brave").requests == []
+
+
 async def test_cancelled_it_leaves_nothing_behind(look: Look, world: World) -> None:
     world.service("brave").fail(InjectedFault.hang(), times=None)
     before = asyncio.all_tasks()

@@ -119,8 +119,8 @@ CHECKS = (
 )
 """The checks, in the order in which their findings make sense: what is first may be the cause of what follows."""
 
-_CHECK_SECONDS = 15.0  # seconds of one check, so that one that hangs leaves time for those after it
-_RESERVE_SECONDS = 0.3  # seconds before the deadline in which what is not finished is ended
+_CHECK_SHARE = 0.5  # of all the time for one check, so that one that hangs leaves some for those after it
+_RESERVE_SECONDS = 1.0  # seconds at the end in which what is not finished is ended
 
 
 async def examine(
@@ -147,10 +147,11 @@ async def examine(
     """
     began = time.monotonic()
     settings, findings = load_settings()
-    deadline = Deadline.after(seconds)
+    deadline = Deadline.after(seconds - _RESERVE_SECONDS)
     examination = Examination(settings, findings, deadline, offline, keyring, resolver)
     results = []
     for check in checks:
+        examination.deadline = deadline.capped(_CHECK_SHARE * seconds)
         results.append(await _run(check, examination))
         on_result(results[-1])
     seconds = round(time.monotonic() - began, 3)
@@ -173,8 +174,7 @@ async def _run(check: Check, examination: Examination) -> CheckResult:
     if "network" in check.needs and examination.offline:
         return result(detail="skipped: --offline", skipped=True)
     try:
-        remaining = examination.deadline.remaining() - _RESERVE_SECONDS
-        async with asyncio.timeout(max(0.05, min(_CHECK_SECONDS, remaining))):
+        async with asyncio.timeout(max(0.05, examination.deadline.remaining())):
             detail, findings = await check.run(examination)
     except TimeoutError:
         return result([_unfinished(check)])

@@ -28,6 +28,8 @@ CheckOutput = tuple[str, Sequence[DoctorFinding]]
 """The result of a check: a description for when nothing is wrong, and the findings."""
 
 _CALL_SECONDS = 12.0  # seconds for one call of one provider
+_MIN_CALL_SECONDS = 1.0  # seconds; with less, no call is begun: it would be paid for, and say nothing of its service
+_END_SECONDS = 0.5  # seconds for the rest of a check after the calls
 _KEYRING_SECONDS = 5.0  # seconds in which somebody may unlock it
 
 
@@ -62,7 +64,7 @@ class Examination:
     settings_findings: Sequence[DoctorFinding]
     """The problems of the settings."""
     deadline: Deadline
-    """The deadline for all checks."""
+    """The deadline for the check that runs."""
     offline: bool
     """Whether network requests are disabled."""
     look_up_keyring: Callable[[], KeyringState]
@@ -105,15 +107,22 @@ class Examination:
         return self._statuses
 
     async def calls(self) -> Mapping[str, Verification]:
-        """Call each service in use once and return the results by name; empty when offline."""
+        """Call each service in use once and return the results by name; empty when offline.
+
+        Raises:
+            TimeoutError: too little time is left to begin.
+        """
         if self._calls is None:
             self._calls = {} if self.offline else await self._call_all(await self.provider_statuses())
             self.cost_usd = sum(call.cost_usd for call in self._calls.values())
         return self._calls
 
     async def _call_all(self, rows: Sequence[ProviderStatus]) -> Mapping[str, Verification]:
+        seconds = min(_CALL_SECONDS, self.deadline.remaining() - _END_SECONDS)
+        if seconds < _MIN_CALL_SECONDS:
+            raise TimeoutError
         clients = HttpClients(self.valid_settings, self.resolver, None, partial(_DatedTransport, self.skews))
-        deadline = self.deadline.capped(max(0.1, min(_CALL_SECONDS, self.deadline.remaining() - 0.5)))
+        deadline = self.deadline.capped(seconds)
         try:
             return await verify_all(rows, self.valid_settings, deadline=deadline, transports=clients)
         finally:
