@@ -17,7 +17,7 @@ from groundwire.errors import GroundwireError
 from groundwire.safety.guard import Resolver
 from groundwire.settings import Settings
 from groundwire.setup.key_storage import KeyringState, keyring_state
-from groundwire.setup.provider_check import Verification
+from groundwire.setup.provider_check import CallFault, Verification
 from groundwire.setup.provider_status import ProviderStatus
 
 __all__ = [
@@ -41,9 +41,9 @@ async def check_providers(examination: Examination) -> CheckOutput:
     findings = [*_status_findings(settings, rows)]
     calls = await examination.calls()
     for name, call in calls.items():
-        if not call.works and not explained(call):
+        if call.verdict != "works" and not explained(call):
             row = next(row for row in rows if row.name == name)
-            findings.append(_call_finding(row, call))
+            findings.append(_call_finding(row, call, call.verdict))
     working = [f"{name} ({call.latency_ms:.0f} ms)" for name, call in calls.items() if call.works]
     ready = [row.name for row in rows if row.in_use and row.state == "ready"]
     if calls and not working:
@@ -59,21 +59,21 @@ def _status_findings(settings: Settings, rows: Sequence[ProviderStatus]) -> Iter
         able = row.offer.capabilities
         if not (able.search if role == "search" else able.read):
             yield DoctorFinding(
-                Fault.SETTINGS_WRONG,
+                "settings-wrong",
                 row.name,
                 f"{row.name} is in {role}.providers, but cannot {'search' if role == 'search' else 'read pages'}.",
                 f"Remove {row.name} from {role}.providers ({settings.origin(f'{role}.providers')}).",
             )
         elif row.state == "wrong":
-            yield DoctorFinding(Fault.SETTINGS_WRONG, row.name, row.reason, "Change that setting.")
+            yield DoctorFinding("settings-wrong", row.name, row.reason, "Change that setting.")
         elif row.state != "ready" and settings.origin(f"{role}.providers") != "default" and not _is_extra(row):
             yield _missing(row)
-    for role, fault in (("search", Fault.NO_SEARCH_PROVIDER), ("read", Fault.NO_READ_PROVIDER)):
+    for role in ("search", "read"):
         places = [row for row in used if (row.search_place if role == "search" else row.read_place) is not None]
         if not any(row.state == "ready" for row in places):
             what = "search the web" if role == "search" else "read pages"
             yield DoctorFinding(
-                fault,
+                "no-search-provider" if role == "search" else "no-read-provider",
                 f"{role}.providers",
                 f"No provider can be used to {what}.",
                 "groundwire setup" if role == "search" else 'Set read.providers = ["local"], which needs nothing.',
@@ -90,20 +90,19 @@ def _missing(row: ProviderStatus) -> DoctorFinding:
     if row.state == "needs_key":
         page = f" (get a key at {row.offer.key_page})" if row.offer.key_page else ""
         fix = f"groundwire setup --provider {row.name}{page}, or set {row.variable} in the environment."
-        return DoctorFinding(Fault.KEY_MISSING, row.name, f"{row.name} is in use and has no key.", fix)
+        return DoctorFinding("key-missing", row.name, f"{row.name} is in use and has no key.", fix)
     what = f"{row.name} is in use and not set up: {row.reason}."
-    return DoctorFinding(Fault.PROVIDER_NOT_SET_UP, row.name, what, f"groundwire setup --provider {row.name}")
+    return DoctorFinding("provider-not-set-up", row.name, what, f"groundwire setup --provider {row.name}")
 
 
-def _call_finding(row: ProviderStatus, call: Verification) -> DoctorFinding:
+def _call_finding(row: ProviderStatus, call: Verification, fault: CallFault) -> DoctorFinding:
     """Return what a call of one provider revealed."""
     fix = call.fix
-    if call.verdict in {"key-wrong", "key-plan", "quota-used-up"} and row.offer.key_page:
+    if fault in {"key-wrong", "key-plan", "quota-used-up"} and row.offer.key_page:
         fix = f"{fix} Then: groundwire setup --provider {row.name}"
     key = f"The key comes from {row.key_from} ({row.variable})." if row.key_from else ""
-    severity: Severity = "note" if call.verdict == "rate-limited" else "problem"
-    what = f"{row.name}: {call.what}"
-    return DoctorFinding(Fault(call.verdict), row.name, what, fix, why=call.outcome.why or key, severity=severity)
+    severity: Severity = "note" if fault == "rate-limited" else "problem"
+    return DoctorFinding(fault, row.name, f"{row.name}: {call.what}", fix, why=call.why or key, severity=severity)
 
 
 CHECKS = (
@@ -185,7 +184,7 @@ async def _run(check: Check, examination: Examination) -> CheckResult:
 
 def _unfinished(check: Check, why: str = "The timeout was reached.") -> DoctorFinding:
     return DoctorFinding(
-        fault=Fault.NOT_FINISHED,
+        fault="not-finished",
         subject=check.name,
         what=f"The check of {check.title.lower()} did not finish.",
         why=why,

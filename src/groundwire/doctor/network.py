@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Iterator, Mapping
 
 from groundwire.doctor.context import CheckOutput, Examination
-from groundwire.doctor.report import DoctorFinding, Fault
+from groundwire.doctor.report import DoctorFinding
 from groundwire.settings.schema import display_text
 from groundwire.setup.provider_check import Verification, duration
 from groundwire.transport.errors import ExchangeFailed
@@ -45,7 +45,7 @@ async def check_clock(examination: Examination) -> CheckOutput:
     way = "ahead" if skew > 0 else "behind"
     return "", [
         DoctorFinding(
-            fault=Fault.CLOCK_SKEW,
+            fault="clock-skew",
             subject="clock",
             what=f"This machine's clock is {duration(abs(skew))} {way}.",
             why="Searches within a day or a week miss pages, cached results expire too early or too late, and "
@@ -83,7 +83,7 @@ async def _names(
     if none_reached and not examination.valid_settings.network.proxy and not await _resolves(examination, _KNOWN_HOST):
         return [
             DoctorFinding(
-                fault=Fault.DNS_FAILING,
+                fault="dns-failing",
                 subject="DNS",
                 what=f"DNS resolution fails on this machine, for {', '.join(lost or failed)} and for {_KNOWN_HOST}.",
                 why="There is no network, or this machine's resolver does not respond.",
@@ -93,7 +93,7 @@ async def _names(
         ]
     return [
         DoctorFinding(
-            fault=Fault.NAME_UNKNOWN,
+            fault="name-unknown",
             subject=name,
             what=f"{name}: {calls[name].what}",
             why="Other names resolve.",
@@ -120,7 +120,7 @@ def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) 
         reason = getattr(error, "verify_message", "") or "no common ground"
         if error is not None:
             yield DoctorFinding(
-                fault=Fault.TLS_UNTRUSTED,
+                fault="tls-untrusted",
                 subject=name,
                 what=f"{name}: this machine does not trust the certificate ({reason}).",
                 why="It has expired or this machine's clock is wrong, something on the way inspects TLS (a company's "
@@ -131,7 +131,7 @@ def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) 
             )
         else:
             yield DoctorFinding(
-                fault=Fault.TLS_FAILING,
+                fault="tls-failing",
                 subject=name,
                 what=f"{name}: {calls[name].what}",
                 why="The server does not support TLS on this port, or only outdated versions.",
@@ -160,7 +160,7 @@ def _proxies(
     lost = [name for name, what in failed.items() if what == "proxy"]
     if lost:
         yield DoctorFinding(
-            fault=Fault.PROXY_UNREACHABLE,
+            fault="proxy-unreachable",
             subject=subject,
             what=f"The proxy {value} does not respond, or refuses the connection: {', '.join(lost)} cannot be reached.",
             why=calls[lost[0]].what,
@@ -168,7 +168,7 @@ def _proxies(
         )
     if named and not proxy:
         yield DoctorFinding(
-            fault=Fault.PROXY_NOT_FOR_PAGES,
+            fault="proxy-not-for-pages",
             severity="note",
             subject=named,
             what=f"{named}={value} is used for search services; pages are read without it.",
