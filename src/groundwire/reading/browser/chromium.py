@@ -82,12 +82,11 @@ class Chromium:
         self._ending: asyncio.Task[None] | None = None
 
     @asynccontextmanager
-    async def page(self, proxy: str, *, user_agent: str = "") -> AsyncIterator[tuple[BrowserContext, Page]]:
+    async def page(self, proxy: str) -> AsyncIterator[tuple[BrowserContext, Page]]:
         """Open an empty page with its own proxy, cookies and cache; leaving the block does not wait for it to close.
 
         Args:
             proxy: The URL of the page's proxy.
-            user_agent: The User-Agent header; empty for the browser's own.
 
         Raises:
             NoBrowser: the browser cannot be started. Closed: the browser was closed.
@@ -101,7 +100,6 @@ class Chromium:
                 proxy={"server": proxy, "bypass": "<-loopback>"},
                 service_workers="block",
                 accept_downloads=False,
-                user_agent=user_agent or None,
                 viewport={"width": 1_280, "height": 1_600},
                 reduced_motion="reduce",
             )
