@@ -151,27 +151,15 @@ def _certificate_error(error: BaseException | None) -> ssl.SSLCertVerificationEr
 def _proxies(
     examination: Examination, calls: Mapping[str, Verification], failed: Mapping[str, str]
 ) -> Iterator[DoctorFinding]:
-    proxy = examination.valid_settings.network.proxy
-    named = next((name for name in _PROXIES if os.environ.get(name)), "")
-    subject = "network.proxy" if proxy else named
-    if not subject:
-        return
-    value = display_text("network.proxy", proxy or os.environ[named])
     lost = [name for name, what in failed.items() if what == "proxy"]
     if lost:
+        proxy = examination.valid_settings.network.proxy
+        subject = "network.proxy" if proxy else next((name for name in _PROXIES if os.environ.get(name)), "")
+        value = display_text("network.proxy", proxy or os.environ.get(subject, ""))
         yield DoctorFinding(
             fault="proxy-unreachable",
             subject=subject,
             what=f"The proxy {value} does not respond, or refuses the connection: {', '.join(lost)} cannot be reached.",
             why=calls[lost[0]].what,
             fix=f"Correct {subject}, its user name and password included, or remove it.",
-        )
-    if named and not proxy:
-        yield DoctorFinding(
-            fault="proxy-not-for-pages",
-            severity="note",
-            subject=named,
-            what=f"{named}={value} is used for search services; pages are read without it.",
-            why="A proxy resolves names itself, so internal addresses could not be distinguished from public ones.",
-            fix=f'If pages cannot be reached without it:\n[network]\nproxy = "{value}"',
         )

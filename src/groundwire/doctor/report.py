@@ -16,7 +16,7 @@ Fault = Literal[
     "keyring-locked", "keyring-failing", "store-not-writable", "store-damaged", "store-foreign",
     "store-unreachable", "extra-missing", "browser-missing", "browser-libraries", "browser-sandbox",
     "browser-failing", "no-search-provider", "no-read-provider", "key-missing", "dns-failing", "name-unknown",
-    "tls-untrusted", "tls-failing", "proxy-not-for-pages", "proxy-unreachable", "clock-skew", "not-finished",
+    "tls-untrusted", "tls-failing", "proxy-unreachable", "clock-skew", "not-finished",
 ]  # fmt: skip
 """The stable names of problems, for scripts; the guide to onboarding says what each means."""
 
