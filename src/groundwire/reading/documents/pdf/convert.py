@@ -217,7 +217,7 @@ def _without_text(draft: _PdfDraft, count: int, *, has_end: bool) -> UnreadableD
         )
     if not has_end or len(draft.broken) == len(draft.pages):
         return UnreadableDocument(
-            "broken", f"The PDF is broken: none of its {pages} can be read. Look for another copy of it."
+            "broken", "The PDF is broken: none of its pages can be read. Look for another copy of it."
         )
     hidden = " that is visible" if draft.removed else ""
     return UnreadableDocument("empty", f"The PDF has no text{hidden} on its {pages}.")
