@@ -17,7 +17,7 @@ from groundwire.doctor.report import DoctorFinding
 from groundwire.safety.guard import Resolver
 from groundwire.settings import Settings
 from groundwire.setup.key_storage import KeyringState
-from groundwire.setup.provider_check import Verification, verify_all
+from groundwire.setup.provider_check import Verification, verify
 from groundwire.setup.provider_status import ProviderStatus, provider_statuses
 from groundwire.transport import Response, Transport
 from groundwire.transport.clients import HttpClients
@@ -124,7 +124,9 @@ class Examination:
         clients = HttpClients(self.valid_settings, self.resolver, None, partial(_DatedTransport, self.skews))
         deadline = self.deadline.capped(seconds)
         try:
-            return await verify_all(rows, self.valid_settings, deadline=deadline, transports=clients)
+            names = [row.name for row in rows if row.can_be_called]
+            calls = (verify(name, self.valid_settings, deadline=deadline, transports=clients) for name in names)
+            return dict(zip(names, await asyncio.gather(*calls), strict=True))
         finally:
             await clients.aclose()
 

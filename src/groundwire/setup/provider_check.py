@@ -6,10 +6,9 @@ share it: what a call can show has a stable name, and its remedy.
 
 from __future__ import annotations
 
-import asyncio
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final, Literal, cast
 
@@ -36,11 +35,11 @@ from groundwire.errors import (
 from groundwire.providers.base import ReadProvider, SearchProvider
 from groundwire.settings import Settings
 from groundwire.setup.apply import Offer, load_offers
-from groundwire.setup.provider_status import ProviderStatus, opened
+from groundwire.setup.provider_status import opened
 from groundwire.transport.clients import HttpClients
 from groundwire.transport.errors import ExchangeFailed
 
-__all__ = ["JSON_ON", "CallFault", "Verdict", "Verification", "duration", "verify", "verify_all"]
+__all__ = ["JSON_ON", "CallFault", "Verdict", "Verification", "duration", "verify"]
 
 CallFault = Literal[
     "key-wrong", "key-plan", "quota-used-up", "rate-limited", "provider-unreachable", "provider-blocked",
@@ -126,19 +125,6 @@ async def verify(
         return _failed_check(name, failure, 1_000 * (time.perf_counter() - began))
     elapsed = 1_000 * (time.perf_counter() - began)
     return Verification(provider=name, verdict="works", what=what, cost_usd=cost, latency_ms=elapsed)
-
-
-async def verify_all(
-    rows: Iterable[ProviderStatus],
-    settings: Settings,
-    *,
-    deadline: Deadline | None = None,
-    transports: HttpClients | None = None,
-) -> dict[str, Verification]:
-    """Call every service once that can be called, all at the same time; see `verify`."""
-    names = [row.name for row in rows if row.can_be_called]
-    calls = (verify(name, settings, deadline=deadline, transports=transports) for name in names)
-    return dict(zip(names, await asyncio.gather(*calls), strict=True))
 
 
 async def _call(provider: SearchProvider | ReadProvider, deadline: Deadline) -> tuple[float, str]:
