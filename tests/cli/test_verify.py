@@ -99,7 +99,7 @@ def test_a_session_of_other_processes(terminal: Terminal, files: Path) -> None:
     ("arguments", "said"),
     [
         ((), "sources are missing. Pass either PAGES, or --session NAME, or --sources FILE."),
-        (("--session", "a", "--sources", "sources.json"), "come from several places. Pass either PAGES"),
+        (("--session", "a", "--sources", "sources.json"), "are in several places. Pass either PAGES"),
         (("--sources", "good.md"), "are not a JSON list of sources (Invalid JSON"),
         (("--sources", "none.json"), "none.json"),
     ],
