@@ -36,7 +36,7 @@ __all__ = [
 
 async def check_providers(examination: Examination) -> CheckOutput:
     """Check that the providers in use have what they need, and call each once."""
-    settings = examination.valid_settings
+    settings = examination.settings
     rows = await examination.provider_statuses()
     findings = [*_status_findings(settings, rows)]
     calls = await examination.calls()
@@ -147,7 +147,8 @@ async def examine(
     began = time.monotonic()
     settings, findings = load_settings()
     deadline = Deadline.after(seconds - _RESERVE_SECONDS)
-    examination = Examination(settings, findings, deadline, offline, keyring, resolver)
+    is_valid = settings is not None
+    examination = Examination(settings or Settings(), is_valid, findings, deadline, offline, keyring, resolver)
     results = []
     for check in checks:
         examination.deadline = deadline.capped(_CHECK_SHARE * seconds)
@@ -168,7 +169,7 @@ async def _run(check: Check, examination: Examination) -> CheckResult:
             name=check.name, title=check.title, state=state, detail=detail, seconds=seconds, findings=worst_first
         )
 
-    if "settings" in check.needs and examination.settings is None:
+    if "settings" in check.needs and not examination.has_valid_settings:
         return result(detail="fix the settings first", skipped=True)
     if "network" in check.needs and examination.offline:
         return result(detail="skipped: --offline", skipped=True)

@@ -59,8 +59,10 @@ class Check:
 class Examination:
     """One run of the checks. What several of them need is found out by the first."""
 
-    settings: Settings | None
-    """The settings in effect; None while they are invalid."""
+    settings: Settings
+    """The settings in effect; the defaults while they are invalid."""
+    has_valid_settings: bool
+    """Whether they are valid."""
     settings_findings: Sequence[DoctorFinding]
     """The problems of the settings."""
     deadline: Deadline
@@ -79,13 +81,6 @@ class Examination:
     _statuses: Sequence[ProviderStatus] | None = None
     _calls: Mapping[str, Verification] | None = None
 
-    @property
-    def valid_settings(self) -> Settings:
-        """The settings, for a check that runs only if they are valid."""
-        if self.settings is None:
-            raise RuntimeError("The settings are wrong; this check should have been skipped.")
-        return self.settings
-
     async def keyring(self) -> KeyringState:
         """Return the state of the keyring; one that waits too long for the user counts as locked."""
         if self._keyring is None:
@@ -102,8 +97,8 @@ class Examination:
         if self._statuses is None:
             state = await self.keyring()
             if state.kind in {"locked", "failing"}:  # another attempt could block everything
-                self.settings = self.valid_settings.without_keyring()
-            self._statuses = await provider_statuses(self.valid_settings, only_used=True)
+                self.settings = self.settings.without_keyring()
+            self._statuses = await provider_statuses(self.settings, only_used=True)
         return self._statuses
 
     async def calls(self) -> Mapping[str, Verification]:
@@ -121,11 +116,11 @@ class Examination:
         seconds = min(_CALL_SECONDS, self.deadline.remaining() - _END_SECONDS)
         if seconds < _MIN_CALL_SECONDS:
             raise TimeoutError
-        clients = HttpClients(self.valid_settings, self.resolver, None, partial(_DatedTransport, self.skews))
+        clients = HttpClients(self.settings, self.resolver, None, partial(_DatedTransport, self.skews))
         deadline = self.deadline.capped(seconds)
         try:
             names = [row.name for row in rows if row.can_be_called]
-            calls = (verify(name, self.valid_settings, deadline=deadline, transports=clients) for name in names)
+            calls = (verify(name, self.settings, deadline=deadline, transports=clients) for name in names)
             return dict(zip(names, await asyncio.gather(*calls), strict=True))
         finally:
             await clients.aclose()

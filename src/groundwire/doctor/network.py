@@ -77,10 +77,10 @@ async def _names(
 ) -> list[DoctorFinding]:
     lost = [name for name, what in failed.items() if what == "name"]
     none_reached = bool(failed) and all(failed.values()) and set(failed.values()) != {"proxy"}
-    outside = [name for name in failed if not examination.valid_settings.providers.get(name, {}).get("base_url")]
+    outside = [name for name in failed if not examination.settings.providers.get(name, {}).get("base_url")]
     if not lost and not (none_reached and outside):
         return []
-    if none_reached and not examination.valid_settings.network.proxy and not await _resolves(examination, _KNOWN_HOST):
+    if none_reached and not examination.settings.network.proxy and not await _resolves(examination, _KNOWN_HOST):
         return [
             DoctorFinding(
                 fault="dns-failing",
@@ -153,7 +153,7 @@ def _proxies(
 ) -> Iterator[DoctorFinding]:
     lost = [name for name, what in failed.items() if what == "proxy"]
     if lost:
-        proxy = examination.valid_settings.network.proxy
+        proxy = examination.settings.network.proxy
         subject = "network.proxy" if proxy else next((name for name in _PROXIES if os.environ.get(name)), "")
         value = display_text("network.proxy", proxy or os.environ.get(subject, ""))
         yield DoctorFinding(

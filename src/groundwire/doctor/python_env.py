@@ -24,7 +24,7 @@ _RENDERERS = ("browser", "crawl4ai")
 
 async def check_extras(examination: Examination) -> CheckOutput:
     """Check that what the settings use is installed, and that the browser starts."""
-    settings = examination.valid_settings
+    settings = examination.settings
     used = {name.partition(":")[0]: name for name in (*settings.read.providers, *settings.search.providers)}
     crawl4ai_is_here = "crawl4ai" in used and not settings.providers.get(used["crawl4ai"], {}).get("python")
     needs = (
@@ -54,7 +54,7 @@ async def check_extras(examination: Examination) -> CheckOutput:
 
 
 async def _browser(examination: Examination, name: str, details: list[str]) -> Sequence[DoctorFinding]:
-    settings = examination.valid_settings
+    settings = examination.settings
     chosen = settings.providers.get(name, {}).get("executable")
     if not chosen and find_chromium() is None:
         return [_no_browser("browser-missing", "There is no Chromium on this machine.", HINT)]
@@ -104,7 +104,7 @@ async def check_keyring(examination: Examination) -> CheckOutput:
     state = await examination.keyring()
     if state.usable:
         return state.detail, ()
-    if examination.settings is not None and examination.settings.origin("search.providers") != "default":
+    if examination.settings.origin("search.providers") != "default":
         rows = await examination.provider_statuses()
         if any(row.in_use and row.state == "needs_key" for row in rows):
             return state.kind, (_finding(state),)

@@ -38,7 +38,7 @@ _PROBE = "doctor"
 
 async def check_store(examination: Examination) -> CheckOutput:
     """Check that the store can be read and written."""
-    url = examination.valid_settings.storage.url
+    url = examination.settings.storage.url
     address = parse_store_url(url)
     if address.kind == "memory":
         return "process memory; nothing survives a restart", ()
@@ -62,7 +62,7 @@ async def check_store(examination: Examination) -> CheckOutput:
 
 async def check_archive(examination: Examination) -> CheckOutput:
     """Check that the archive can be read and written."""
-    chosen = examination.valid_settings.archive
+    chosen = examination.settings.archive
     if not chosen.enabled:
         return "switched off", ()
     if chosen.url:
@@ -80,7 +80,7 @@ async def check_archive(examination: Examination) -> CheckOutput:
         finally:
             await archive.aclose()
         return f"{where} has {statistics.pages} pages", ()
-    path = archive_path(examination.valid_settings)
+    path = archive_path(examination.settings)
     return str(path), await asyncio.to_thread(lambda: tuple(_file(path, "archive", "archive.path")))
 
 
