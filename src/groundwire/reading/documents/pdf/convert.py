@@ -73,9 +73,8 @@ def read_pdf(body: bytes, *, seconds: float) -> Extracted:
         details = read_details(pdf)
         outline = outline_levels(pdf.document)
         count = pdf.pages
-    has_end = _END_MARK in body[-_TAIL_BYTES:]
     if not draft.letters:
-        raise _without_text(draft, count, has_end=has_end)
+        raise _without_text(draft, count, rebuilt=pdf.rebuilt)
     furniture = drop_furniture(draft.pages, draft.heights)
     headings = Headings([line for page in draft.pages for region in page for line in region], outline)
     content, first_title = _assemble(draft, headings)
@@ -87,7 +86,7 @@ def read_pdf(body: bytes, *, seconds: float) -> Extracted:
         title=details.title or first_title,
         content=content,
         cut=cut,
-        warnings=_warnings(draft, count, furniture, has_end=has_end),
+        warnings=_warnings(draft, count, furniture, has_end=_END_MARK in body[-_TAIL_BYTES:]),
     )
 
 
@@ -208,14 +207,14 @@ def _depth(indents: list[float], indent: float) -> int:
     return min(len(indents) - 1, 5)
 
 
-def _without_text(draft: _PdfDraft, count: int, *, has_end: bool) -> UnreadableDocument:
+def _without_text(draft: _PdfDraft, count: int, *, rebuilt: bool) -> UnreadableDocument:
     pages = f"{count:,} page{'s' if count != 1 else ''}"
     if draft.pictures:
         return UnreadableDocument(
             "scanned",
             f"The PDF is scanned: its {pages} are pictures without text. Look for a version with text.",
         )
-    if not has_end or len(draft.broken) == len(draft.pages):
+    if rebuilt or len(draft.broken) == len(draft.pages):
         return UnreadableDocument(
             "broken", "The PDF is broken: none of its pages can be read. Look for another copy of it."
         )

@@ -85,10 +85,12 @@ class Pdf:
     Args:
         raw: PDFium's functions, constants and structures.
         document: The file, opened by pypdfium2.
+        rebuilt: Whether its list of pages was lost, and is one of those that were found.
     """
 
-    def __init__(self, raw: _Pdfium, document: Any) -> None:
+    def __init__(self, raw: _Pdfium, document: Any, *, rebuilt: bool) -> None:
         self.raw = raw
+        self.rebuilt = rebuilt
         self.document = document
         self.pages: int = len(document)
 
@@ -130,6 +132,7 @@ def open_pdf(body: bytes) -> Iterator[Pdf]:
         raise UnreadableDocument(
             "missing", "The page is a PDF, and its library is not installed (`groundwire doctor` says how)."
         ) from error
+    whole = b""
     try:
         try:
             document = pypdfium2.PdfDocument(body)
@@ -143,7 +146,7 @@ def open_pdf(body: bytes) -> Iterator[Pdf]:
         document.init_forms()
         if not len(document):
             raise UnreadableDocument("empty", "The PDF has no pages. Look for another copy of it.")
-        yield Pdf(_Pdfium(raw), document)
+        yield Pdf(_Pdfium(raw), document, rebuilt=bool(whole))
     finally:
         document.close()
 
