@@ -170,7 +170,7 @@ def read_questions(lines: Iterable[str], name: str = "questions") -> tuple[EvalQ
 def _question(line: str, place: str, number: str) -> EvalQuestion:
     value = json_object(line)
     if value is None:
-        raise InvalidRequest(place, "is not a JSON object", f"One a line. {_FORM}")
+        raise InvalidRequest(place, "is not a JSON object", _FORM)
     if unknown := sorted(map(repr, value.keys() - {"question", "answer", "id"})):
         raise InvalidRequest(place, f"has the unknown members {', '.join(unknown)}", f"Remove them. {_FORM}")
     try:

@@ -128,9 +128,7 @@ def test_a_projects_file_that_takes_precedence_is_named(
     monkeypatch.chdir(tmp_path)
     done = terminal.here("config", "set", "search.limit", "7")
     assert done.stderr == f"Note: {tmp_path / 'groundwire.toml'} takes precedence: search.limit is 3.\n"
-    assert terminal.here("config", "set", "search.limit", "7", "--project").stderr == ""
     assert terminal.here("config", "unset", "search.limit").stderr != ""
-    assert terminal.here("config", "unset", "search.limit", "--project").stderr == ""
 
 
 def test_the_settings_of_a_section_are_named(terminal: Terminal) -> None:

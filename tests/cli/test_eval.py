@@ -165,7 +165,7 @@ def test_the_command_says_what_is_wrong_before_it_pays(terminal: Any, world: Wor
     file.write_text("no JSON\n")
     bad = terminal.here("eval", file)
     assert (bad.exit_code, bad.stdout) == (2, "")
-    assert "questions.jsonl, line 1 is not a JSON object. One a line." in bad.stderr
+    assert "questions.jsonl, line 1 is not a JSON object. Write {" in bad.stderr
     assert not world.searxng.requests
 
 

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import pexpect
 import pytest
 
 import groundwire
@@ -237,6 +238,38 @@ def test_a_file_where_the_cache_should_be_is_named_once(terminal: Terminal, plac
         assert f"{file} is a file, not a folder. Move it away" in notes[0]
     assert f"{file} is a file, not a folder." in terminal.run("archive", "list").stderr
     assert file.read_text() == "mine"
+
+
+@pytest.mark.parametrize("state", ["unwritable", "damaged"])
+def test_quiet_says_nothing_of_a_store_that_fails(terminal: Terminal, state: str) -> None:
+    cache = terminal.home / "cache"
+    folder = cache / "groundwire"
+    for option, says in (("--quiet", False), ("--refresh", True)):
+        for file in (folder / "store.sqlite3", folder / "archive.db") if state == "damaged" else (cache,):
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_bytes(b"nonsense" * 2_000)
+        done = terminal.here("search", QUERY, option, XDG_CACHE_HOME=str(cache))
+        assert (done.exit_code, done.stdout[:4]) == (0, " 1. ")
+        assert (bool(done.stderr), "Note: " in done.stderr) == (says, says), done.stderr
+
+
+def test_on_a_terminal_the_reason_stands_below_the_spinner(terminal: Terminal) -> None:
+    file = terminal.home / ".cache"
+    file.write_text("mine")
+    child = pexpect.spawn(
+        str(terminal.python),
+        ["-m", "groundwire", "search", QUERY],
+        env=terminal.environment | {"TERM": "xterm"},
+        cwd=str(terminal.home),
+        encoding="utf-8",
+        timeout=100,
+        dimensions=(60, 80),
+    )
+    child.expect(pexpect.EOF)
+    child.close()
+    shown = " ".join(str(child.before).split())
+    assert (shown.count(str(file)), shown.count("is a file, not a folder"), "Searching" in shown) == (1, 1, True), shown
+    assert shown.rindex("Searching") < shown.index("Note: ")
 
 
 def test_a_file_where_another_folder_should_be_is_named(terminal: Terminal) -> None:

@@ -77,7 +77,7 @@ def test_a_person_sets_up_a_provider(clean: Terminal, file: Path, keys: Path) ->
     child.expect("BRAVE_API_KEY .*: ")
     child.waitnoecho()
     child.sendline("wrong-key")
-    child.expect("the key is invalid")
+    child.expect(r"key\s+is\s+not\s+accepted")
     child.expect("Try another key")
     child.sendline("y")
     child.expect("BRAVE_API_KEY .*: ")

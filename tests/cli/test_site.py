@@ -39,7 +39,7 @@ def test_a_map_is_read_by_the_next_command(terminal: Terminal, site: WholeSite) 
     assert read.exit_code == 3
     assert f"Error: {site.url}/docs/news: There is no such page (HTTP 404)" in read.stderr
     assert "9 pages read, 1 failed" in read.stderr
-    assert "1 not read: There is no such page" in read.stderr
+    assert read.stderr.count("There is no such page") == 1
     assert len(list((terminal.home / "docs").rglob("*.md"))) == 9
 
 
@@ -58,7 +58,7 @@ def test_bad_lines_are_named_and_the_others_read(terminal: Terminal, site: Whole
     assert {json.loads(row)["url"] for row in done.stdout.splitlines()} == {f"{site.url}/docs/page-{n}" for n in (1, 2)}
     assert f"{file}, line 4: The URL has the scheme mailto:" in done.stderr
     assert f"{file}, line 6: The URL " in done.stderr
-    assert "2 lines are not addresses" in done.stderr
+    assert "lines that are not addresses: 2" in done.stderr
 
     missing = terminal.here("read", "missing.txt")
     assert missing.exit_code == 2

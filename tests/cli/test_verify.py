@@ -98,8 +98,8 @@ def test_a_session_of_other_processes(terminal: Terminal, files: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "must come from one place. Pass PAGES, --session NAME, or --sources FILE."),
-        (("--session", "a", "--sources", "sources.json"), "Pass PAGES"),
+        ((), "sources are missing. Pass either PAGES, or --session NAME, or --sources FILE."),
+        (("--session", "a", "--sources", "sources.json"), "are in several places. Pass either PAGES"),
         (("--sources", "good.md"), "are not a JSON list of sources (Invalid JSON"),
         (("--sources", "none.json"), "none.json"),
     ],

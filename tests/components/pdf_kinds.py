@@ -463,6 +463,12 @@ def _locked(author: _Author) -> Made:
     return Made("", _built([Paragraph(text, style) for text in texts], encrypt=secret), texts)
 
 
+def _cut(author: _Author) -> Made:
+    style, texts = _style(author, spaceAfter=10), author.sentences(120)
+    body = _built([Paragraph(text, style) for text in texts], pageCompression=0)
+    return Made("", body[: int(len(body) * author.chance.uniform(0.97, 0.995))], texts[:60])
+
+
 # Chromium
 
 
@@ -609,6 +615,7 @@ KINDS: Final[Mapping[str, Callable[[_Author], Made]]] = MappingProxyType(
         "rotated 270": _turned(270),
         "Chinese, Japanese, Korean": _chinese,
         "encrypted, no password": _locked,
+        "truncated": _cut,
         "web text": _web_text,
         "web form": _web_form,
         "web, right to left": _web_hebrew,

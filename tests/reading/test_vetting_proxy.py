@@ -247,23 +247,25 @@ async def test_the_operators_socks_proxy_is_gone_through(scheme: str, site: Appl
         assert (await asked(proxy, get(site.url + "/api/data"))).startswith(b"HTTP/1.1 502")
 
 
-def test_a_browser_is_found_on_the_path(tmp_path: Path) -> None:
-    variables = {"PATH": str(tmp_path), "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path)}
-    assert find_chromium(variables) is None
+def test_a_browser_is_found_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
+    assert find_chromium() is None
     program = tmp_path / "chromium"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o700)
-    assert find_chromium(variables) == program
+    assert find_chromium() == program
 
 
-def test_playwrights_latest_browser_is_found_a_shell_first(tmp_path: Path) -> None:
+def test_playwrights_latest_browser_is_found_a_shell_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shells = [f"chromium_headless_shell-{revision}/linux/headless_shell" for revision in (1200, 1250)]
     for name in ("chromium-1300/linux/chrome", *shells, "chromium_headless_shell-1250/linux/readme"):
         program = tmp_path / name
         program.parent.mkdir(parents=True, exist_ok=True)
         program.touch(0o700)
-    found = find_chromium({"PATH": "", "PLAYWRIGHT_BROWSERS_PATH": str(tmp_path)})
-    assert found == tmp_path / shells[1]
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
+    assert find_chromium() == tmp_path / shells[1]
 
 
 FULL = Look(ready="complete", nodes=50, text=800)

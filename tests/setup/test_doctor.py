@@ -363,12 +363,11 @@ async def test_no_tls_at_all(look: Look, world: World) -> None:
 
 
 async def test_proxies_of_the_environment(look: Look, world: World) -> None:
-    proxy = {"HTTPS_PROXY": f"http://me:{SECRET}@proxy.example:3128"}
-    report = await look(proxy)
-    assert (named(report), named(report, "note")) == ([], ["proxy-not-for-pages"])
-    assert "http://********@proxy.example:3128" in report.findings[0].fix
-    report = await look({"HTTPS_PROXY": world.closed_url, "GROUNDWIRE_PROVIDERS_BRAVE_BASE_URL": ""})
+    assert named(await look({"HTTPS_PROXY": f"http://me:{SECRET}@proxy.example:3128"})) == []
+    proxy = world.closed_url.replace("//", f"//me:{SECRET}@")
+    report = await look({"HTTPS_PROXY": proxy, "GROUNDWIRE_PROVIDERS_BRAVE_BASE_URL": ""})
     assert (named(report), report.findings[0].subject) == (["proxy-unreachable"], "HTTPS_PROXY")
+    assert "http://********@" in report.findings[0].what
 
 
 async def test_the_proxy_is_away(look: Look, world: World) -> None:
@@ -407,6 +406,25 @@ async def test_a_check_that_does_not_end_is_named(look: Look) -> None:
     assert named(report) == ["not-finished"]
     assert told == ["python ok", "forever problem"]
     assert ended.is_set()
+
+
+async def _forever(examination: Any) -> Any:
+    await asyncio.Event().wait()
+
+
+async def test_a_check_that_hangs_leaves_time_for_the_others(look: Look, world: World) -> None:
+    report = await look(seconds=8.0, checks=[Check("forever", "Forever", _forever), *CHECKS[-3:]])
+    assert named(report) == ["not-finished"]
+    assert len(world.service("brave").requests) == 1
+
+
+async def test_without_time_no_provider_is_called_or_said_to_be_unreachable(look: Look, world: World) -> None:
+    checks = [*(Check(name, "Forever", _forever) for name in ("first", "second")), *CHECKS[-3:]]
+    report = await look(seconds=4.0, checks=checks)
+    assert [(check.name, *(finding.fault for finding in check.findings)) for check in report.checks] == [
+        (name, "not-finished") for name in ("first", "second", "network", "clock", "providers")
+    ]
+    assert world.service("brave").requests == []
 
 
 async def test_cancelled_it_leaves_nothing_behind(look: Look, world: World) -> None:

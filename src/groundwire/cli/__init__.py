@@ -9,7 +9,7 @@ import logging
 import os
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType
@@ -83,11 +83,13 @@ class _Group(Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted({*super().list_commands(ctx), *_COMMANDS, *SERVER_COMMANDS})
 
-    def sections(self, ctx: click.Context) -> Iterator[tuple[str, Sequence[str]]]:
-        """Yield the commands of every day, and the others."""
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands of every day, and the others."""
         first = tuple(_COMMANDS)[:_FIRST]
-        yield "Commands", first
-        yield "More commands", [name for name in self.list_commands(ctx) if name not in first]
+        others = [name for name in self.list_commands(ctx) if name not in first]
+        for heading, names in (("Commands", first), ("More commands", others)):
+            with formatter.section(heading):
+                formatter.write_dl([(name, SERVER_COMMANDS.get(name) or _COMMANDS[name][1]) for name in names])
 
     def main(self, *args: Any, **options: Any) -> Any:
         """Run the command line; usage errors are wrapped as all output is."""
@@ -121,9 +123,6 @@ class _Group(Group):
         command: click.Command = getattr(import_module(f"groundwire.cli.{room}"), name or room)
         command.short_help = summary
         return command
-
-    def summary(self, ctx: click.Context, name: str) -> str:
-        return SERVER_COMMANDS.get(name) or _COMMANDS[name][1]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

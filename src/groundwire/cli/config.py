@@ -34,11 +34,6 @@ from groundwire.storage.archive.store import archive_path
 __all__ = ["config"]
 
 
-_project = click.option(
-    "--project", is_flag=True, help=f"Change {FILE_NAME} in this folder instead of your user settings."
-)
-
-
 @click.group(cls=Group, invoke_without_command=True)
 @click.pass_context
 def config(ctx: click.Context) -> None:
@@ -110,28 +105,26 @@ def get(key: str) -> None:
     write(clean(rows[key]))
 
 
-@config.command("set", short_help="Change a setting in the settings file.")
+@config.command("set", short_help="Change a setting in your settings file.")
 @click.argument("key")
 @click.argument("value", required=False)
-@_project
-def set_(key: str, value: str | None, project: bool) -> None:
+def set_(key: str, value: str | None) -> None:
     """Set KEY, such as search.limit, to VALUE; separate list items by commas. Comments in the file are preserved."""
     if value is None and "=" in key:
         key, _, value = map(str.strip, key.partition("="))
     if value is None:
         raise click.UsageError("Missing argument 'VALUE'. To return to the default, use groundwire config unset KEY.")
-    _write(key, _toml(value), project, f"= {value}")
+    _write(key, _toml(value), f"= {value}")
 
 
-@config.command("unset", short_help="Remove a setting from the settings file.")
+@config.command("unset", short_help="Remove a setting from your settings file.")
 @click.argument("key")
-@_project
-def unset(key: str, project: bool) -> None:
+def unset(key: str) -> None:
     """Remove KEY, such as search.limit, so that its default applies again."""
-    _write(key, None, project, "is not set")
+    _write(key, None, "is not set")
 
 
-def _write(name: str, value: object, project: bool, change: str) -> None:
+def _write(name: str, value: object, change: str) -> None:
     """Change a setting in its file, or remove it if its value is None."""
     from groundwire.setup.apply import SetupPlan, commit, with_values, would_load
 
@@ -139,8 +132,7 @@ def _write(name: str, value: object, project: bool, change: str) -> None:
     if key.upper().endswith(("_API_KEY", ".API_KEY", ".APIKEY", ".KEY", ".TOKEN")) or key.startswith("keys."):
         say_error("API keys do not belong in a settings file. Run groundwire setup, or set an environment variable.")
         sys.exit(ExitCode.WRONG_USE)
-    file = working_folder() / FILE_NAME if project else user_file()
-    before = read(file)
+    file, before = user_file(), read(user_file())
     known, section = known_keys(), key.partition(".")[0]
     if key not in known and (section != "providers" or key.count(".") < 2):
         near = f"; did you mean {f'providers.{key}'!r}?" if section != key and section in provider_names() else ""

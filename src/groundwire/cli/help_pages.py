@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 
 import click
 
@@ -15,7 +15,6 @@ __all__ = ["Command", "Group", "say_usage_error"]
 
 _WIDEST_OPTION = 30  # columns; the help of a wider one begins below it
 _PIPE_COLUMNS = 80  # columns in a pipe
-_HELP_CHARS = 1_000  # characters of a short help
 
 
 class _Formatter(click.HelpFormatter):
@@ -86,21 +85,6 @@ class Group(click.Group):
             hint = f"Did you mean {near!r}?" if near else self.no_hint
             ctx.fail(f"No such command {args[0]!r}. {hint}".rstrip())
         return super().resolve_command(ctx, args)
-
-    def sections(self, ctx: click.Context) -> Iterator[tuple[str, Sequence[str]]]:
-        """Yield the headings of the help page, and the commands below each."""
-        yield "Commands", self.list_commands(ctx)
-
-    def summary(self, ctx: click.Context, name: str) -> str:
-        """Return what a command does, in a line."""
-        command = self.get_command(ctx, name)
-        return command.get_short_help_str(_HELP_CHARS) if command else ""
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands with the whole of their short help."""
-        for heading, names in self.sections(ctx):
-            with formatter.section(heading):
-                formatter.write_dl([(name, self.summary(ctx, name)) for name in names])
 
 
 def say_usage_error(error: click.ClickException) -> None:

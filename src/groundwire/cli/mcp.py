@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Iterable
 from datetime import datetime
 from pathlib import Path
 
@@ -166,38 +165,24 @@ def _say(text: str) -> None:
 mcp.add_command(install)
 
 
-@click.group(cls=Group)
-def export() -> None:
-    """Write the files from which an agent host loads Groundwire."""
-
-
-@export.command(short_help="Write an extension: manifest.yaml and main.py.")
+@click.command(cls=Command)
 @click.option("--force", is_flag=True, help="Overwrite existing files.")
+@click.argument("kind", type=click.Choice(["extension", "skill"]))
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-def extension(folder: Path, force: bool) -> None:
-    """Write manifest.yaml and main.py into DIR: an extension with the tools web_search and open_page."""
+def export(kind: str, folder: Path, force: bool) -> None:
+    """Write the files from which an agent host loads Groundwire into DIR.
+
+    An extension is manifest.yaml and main.py, with the tools web_search and open_page. A skill is groundwire/SKILL.md,
+    for a folder of skills such as .claude/skills: agents with a shell read it.
+    """
     from groundwire.integrations.hosts.extension import export_extension
-
-    _export(folder, lambda: export_extension(folder, force=force))
-
-
-@export.command(short_help="Write an Agent Skill: groundwire/SKILL.md.")
-@click.option("--force", is_flag=True, help="Overwrite an existing file.")
-@click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-def skill(folder: Path, force: bool) -> None:
-    """Write groundwire/SKILL.md into DIR, a folder of skills such as .claude/skills: agents with a shell read it."""
     from groundwire.integrations.hosts.skill import export_skill
-
-    _export(folder, lambda: (export_skill(folder, force=force),))
-
-
-def _export(folder: Path, write_all: Callable[[], Iterable[Path]]) -> None:
     from groundwire.settings.user_folders import os_reason
 
     try:
-        written = write_all()
+        files = export_extension(folder, force=force) if kind == "extension" else (export_skill(folder, force=force),)
     except OSError as error:
         say_error(f"{folder} cannot be written: {os_reason(error, folder)}.")
         sys.exit(ExitCode.WRONG_USE)
-    for path in written:
+    for path in files:
         write(clean(str(path)))

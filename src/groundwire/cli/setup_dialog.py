@@ -141,10 +141,8 @@ def _is_used(row: ProviderStatus, result: Verification) -> bool | None:
         cost = f" (${result.cost_usd:.4f})" if result.cost_usd else ""
         write(clean(f"  {result.provider} works: {result.what[:1].lower()}{result.what[1:]}{cost}"), fg="green")
         return True
-    write_problem(
-        f"{row.name}: {result.outcome.headline} {result.what}", result.outcome.why, result.fix, color="yellow"
-    )
-    if result.outcome.input == "good":
+    write_problem(f"{row.name}: {result.what}", result.why, result.fix, color="yellow")
+    if result.verdict in {"quota-used-up", "rate-limited"}:  # the key is valid
         return True
     is_key = bool(row.offer.variables) and result.verdict in {"key-wrong", "key-plan"}
     again = "address" if row.offer.address_needed else "key" if is_key else ""

@@ -217,12 +217,12 @@ class _Meter:
         earlier = f", {pages.skipped:,} done before" if pages.skipped else ""
         if not is_quiet():
             write(f"{self._text()}{earlier}", err=True)
-        for cause, count in self.causes.most_common(20):
+        for cause, count in self.causes.most_common(20 if pages.failed > 1 else 0):  # the only one was said already
             say_error(f"{count:,} not read: {cause}")
         if pages.failed_earlier:
             say_error(f"{pages.failed_earlier:,} could not be read in an earlier run and were not retried")
         if self._lines.bad:
-            say_error(f"{self._lines.bad:,} lines are not addresses")
+            say_error(f"lines that are not addresses: {self._lines.bad:,}")
 
     def _text(self) -> str:
         pages, lines = self._pages, self._lines

@@ -121,12 +121,9 @@ def _painted(line: str, parts: Sequence[str], color: str) -> str:
 
 def _pages(pages: Sequence[BinaryIO], session: str | None, sources: BinaryIO | None) -> Sequence[CitedPage] | None:
     """Return the sources from files; None if they are those of a session."""
-    if [session is not None, sources is not None, bool(pages)].count(True) != 1:
-        raise InvalidRequest(
-            "sources",
-            "must come from one place",
-            "Pass PAGES, --session NAME, or --sources FILE.",
-        )
+    if (places := [session is not None, sources is not None, bool(pages)].count(True)) != 1:
+        problem = "are in several places" if places else "are missing"
+        raise InvalidRequest("sources", problem, "Pass either PAGES, or --session NAME, or --sources FILE.")
     from groundwire.citations.verify import CitedPage, pages_from_json
 
     if sources is not None:

@@ -17,7 +17,7 @@ from groundwire.errors import GroundwireError
 from groundwire.safety.guard import Resolver
 from groundwire.settings import Settings
 from groundwire.setup.key_storage import KeyringState, keyring_state
-from groundwire.setup.provider_check import Verification
+from groundwire.setup.provider_check import CallFault, Verification
 from groundwire.setup.provider_status import ProviderStatus
 
 __all__ = [
@@ -36,14 +36,14 @@ __all__ = [
 
 async def check_providers(examination: Examination) -> CheckOutput:
     """Check that the providers in use have what they need, and call each once."""
-    settings = examination.valid_settings
+    settings = examination.settings
     rows = await examination.provider_statuses()
     findings = [*_status_findings(settings, rows)]
     calls = await examination.calls()
     for name, call in calls.items():
-        if not call.works and not explained(call):
+        if call.verdict != "works" and not explained(call):
             row = next(row for row in rows if row.name == name)
-            findings.append(_call_finding(row, call))
+            findings.append(_call_finding(row, call, call.verdict))
     working = [f"{name} ({call.latency_ms:.0f} ms)" for name, call in calls.items() if call.works]
     ready = [row.name for row in rows if row.in_use and row.state == "ready"]
     if calls and not working:
@@ -59,21 +59,21 @@ def _status_findings(settings: Settings, rows: Sequence[ProviderStatus]) -> Iter
         able = row.offer.capabilities
         if not (able.search if role == "search" else able.read):
             yield DoctorFinding(
-                Fault.SETTINGS_WRONG,
+                "settings-wrong",
                 row.name,
                 f"{row.name} is in {role}.providers, but cannot {'search' if role == 'search' else 'read pages'}.",
                 f"Remove {row.name} from {role}.providers ({settings.origin(f'{role}.providers')}).",
             )
         elif row.state == "wrong":
-            yield DoctorFinding(Fault.SETTINGS_WRONG, row.name, row.reason, "Change that setting.")
+            yield DoctorFinding("settings-wrong", row.name, row.reason, "Change that setting.")
         elif row.state != "ready" and settings.origin(f"{role}.providers") != "default" and not _is_extra(row):
             yield _missing(row)
-    for role, fault in (("search", Fault.NO_SEARCH_PROVIDER), ("read", Fault.NO_READ_PROVIDER)):
+    for role in ("search", "read"):
         places = [row for row in used if (row.search_place if role == "search" else row.read_place) is not None]
         if not any(row.state == "ready" for row in places):
             what = "search the web" if role == "search" else "read pages"
             yield DoctorFinding(
-                fault,
+                "no-search-provider" if role == "search" else "no-read-provider",
                 f"{role}.providers",
                 f"No provider can be used to {what}.",
                 "groundwire setup" if role == "search" else 'Set read.providers = ["local"], which needs nothing.',
@@ -90,20 +90,19 @@ def _missing(row: ProviderStatus) -> DoctorFinding:
     if row.state == "needs_key":
         page = f" (get a key at {row.offer.key_page})" if row.offer.key_page else ""
         fix = f"groundwire setup --provider {row.name}{page}, or set {row.variable} in the environment."
-        return DoctorFinding(Fault.KEY_MISSING, row.name, f"{row.name} is in use and has no key.", fix)
+        return DoctorFinding("key-missing", row.name, f"{row.name} is in use and has no key.", fix)
     what = f"{row.name} is in use and not set up: {row.reason}."
-    return DoctorFinding(Fault.PROVIDER_NOT_SET_UP, row.name, what, f"groundwire setup --provider {row.name}")
+    return DoctorFinding("provider-not-set-up", row.name, what, f"groundwire setup --provider {row.name}")
 
 
-def _call_finding(row: ProviderStatus, call: Verification) -> DoctorFinding:
+def _call_finding(row: ProviderStatus, call: Verification, fault: CallFault) -> DoctorFinding:
     """Return what a call of one provider revealed."""
     fix = call.fix
-    if call.verdict in {"key-wrong", "key-plan", "quota-used-up"} and row.offer.key_page:
+    if fault in {"key-wrong", "key-plan", "quota-used-up"} and row.offer.key_page:
         fix = f"{fix} Then: groundwire setup --provider {row.name}"
     key = f"The key comes from {row.key_from} ({row.variable})." if row.key_from else ""
-    severity: Severity = "note" if call.verdict == "rate-limited" else "problem"
-    what = f"{row.name}: {call.what}"
-    return DoctorFinding(Fault(call.verdict), row.name, what, fix, why=call.outcome.why or key, severity=severity)
+    severity: Severity = "note" if fault == "rate-limited" else "problem"
+    return DoctorFinding(fault, row.name, f"{row.name}: {call.what}", fix, why=call.why or key, severity=severity)
 
 
 CHECKS = (
@@ -119,8 +118,8 @@ CHECKS = (
 )
 """The checks, in the order in which their findings make sense: what is first may be the cause of what follows."""
 
-_CHECK_SECONDS = 15.0  # seconds of one check, so that one that hangs leaves time for those after it
-_RESERVE_SECONDS = 0.3  # seconds before the deadline in which what is not finished is ended
+_CHECK_SHARE = 0.5  # of all the time for one check, so that one that hangs leaves some for those after it
+_RESERVE_SECONDS = 1.0  # seconds at the end in which what is not finished is ended
 
 
 async def examine(
@@ -147,10 +146,12 @@ async def examine(
     """
     began = time.monotonic()
     settings, findings = load_settings()
-    deadline = Deadline.after(seconds)
-    examination = Examination(settings, findings, deadline, offline, keyring, resolver)
+    deadline = Deadline.after(seconds - _RESERVE_SECONDS)
+    is_valid = settings is not None
+    examination = Examination(settings or Settings(), is_valid, findings, deadline, offline, keyring, resolver)
     results = []
     for check in checks:
+        examination.deadline = deadline.capped(_CHECK_SHARE * seconds)
         results.append(await _run(check, examination))
         on_result(results[-1])
     seconds = round(time.monotonic() - began, 3)
@@ -168,13 +169,12 @@ async def _run(check: Check, examination: Examination) -> CheckResult:
             name=check.name, title=check.title, state=state, detail=detail, seconds=seconds, findings=worst_first
         )
 
-    if "settings" in check.needs and examination.settings is None:
+    if "settings" in check.needs and not examination.has_valid_settings:
         return result(detail="fix the settings first", skipped=True)
     if "network" in check.needs and examination.offline:
         return result(detail="skipped: --offline", skipped=True)
     try:
-        remaining = examination.deadline.remaining() - _RESERVE_SECONDS
-        async with asyncio.timeout(max(0.05, min(_CHECK_SECONDS, remaining))):
+        async with asyncio.timeout(max(0.05, examination.deadline.remaining())):
             detail, findings = await check.run(examination)
     except TimeoutError:
         return result([_unfinished(check)])
@@ -185,7 +185,7 @@ async def _run(check: Check, examination: Examination) -> CheckResult:
 
 def _unfinished(check: Check, why: str = "The timeout was reached.") -> DoctorFinding:
     return DoctorFinding(
-        fault=Fault.NOT_FINISHED,
+        fault="not-finished",
         subject=check.name,
         what=f"The check of {check.title.lower()} did not finish.",
         why=why,

@@ -17,7 +17,7 @@ from groundwire.doctor.report import DoctorFinding
 from groundwire.safety.guard import Resolver
 from groundwire.settings import Settings
 from groundwire.setup.key_storage import KeyringState
-from groundwire.setup.provider_check import Verification, verify_all
+from groundwire.setup.provider_check import Verification, verify
 from groundwire.setup.provider_status import ProviderStatus, provider_statuses
 from groundwire.transport import Response, Transport
 from groundwire.transport.clients import HttpClients
@@ -28,6 +28,8 @@ CheckOutput = tuple[str, Sequence[DoctorFinding]]
 """The result of a check: a description for when nothing is wrong, and the findings."""
 
 _CALL_SECONDS = 12.0  # seconds for one call of one provider
+_MIN_CALL_SECONDS = 1.0  # seconds; with less, no call is begun: it would be paid for, and say nothing of its service
+_END_SECONDS = 0.5  # seconds for the rest of a check after the calls
 _KEYRING_SECONDS = 5.0  # seconds in which somebody may unlock it
 
 
@@ -57,12 +59,14 @@ class Check:
 class Examination:
     """One run of the checks. What several of them need is found out by the first."""
 
-    settings: Settings | None
-    """The settings in effect; None while they are invalid."""
+    settings: Settings
+    """The settings in effect; the defaults while they are invalid."""
+    has_valid_settings: bool
+    """Whether they are valid."""
     settings_findings: Sequence[DoctorFinding]
     """The problems of the settings."""
     deadline: Deadline
-    """The deadline for all checks."""
+    """The deadline for the check that runs."""
     offline: bool
     """Whether network requests are disabled."""
     look_up_keyring: Callable[[], KeyringState]
@@ -76,13 +80,6 @@ class Examination:
     _keyring: KeyringState | None = None
     _statuses: Sequence[ProviderStatus] | None = None
     _calls: Mapping[str, Verification] | None = None
-
-    @property
-    def valid_settings(self) -> Settings:
-        """The settings, for a check that runs only if they are valid."""
-        if self.settings is None:
-            raise RuntimeError("The settings are wrong; this check should have been skipped.")
-        return self.settings
 
     async def keyring(self) -> KeyringState:
         """Return the state of the keyring; one that waits too long for the user counts as locked."""
@@ -100,22 +97,31 @@ class Examination:
         if self._statuses is None:
             state = await self.keyring()
             if state.kind in {"locked", "failing"}:  # another attempt could block everything
-                self.settings = self.valid_settings.without_keyring()
-            self._statuses = await provider_statuses(self.valid_settings, only_used=True)
+                self.settings = self.settings.without_keyring()
+            self._statuses = await provider_statuses(self.settings, only_used=True)
         return self._statuses
 
     async def calls(self) -> Mapping[str, Verification]:
-        """Call each service in use once and return the results by name; empty when offline."""
+        """Call each service in use once and return the results by name; empty when offline.
+
+        Raises:
+            TimeoutError: too little time is left to begin.
+        """
         if self._calls is None:
             self._calls = {} if self.offline else await self._call_all(await self.provider_statuses())
             self.cost_usd = sum(call.cost_usd for call in self._calls.values())
         return self._calls
 
     async def _call_all(self, rows: Sequence[ProviderStatus]) -> Mapping[str, Verification]:
-        clients = HttpClients(self.valid_settings, self.resolver, None, partial(_DatedTransport, self.skews))
-        deadline = self.deadline.capped(max(0.1, min(_CALL_SECONDS, self.deadline.remaining() - 0.5)))
+        seconds = min(_CALL_SECONDS, self.deadline.remaining() - _END_SECONDS)
+        if seconds < _MIN_CALL_SECONDS:
+            raise TimeoutError
+        clients = HttpClients(self.settings, self.resolver, None, partial(_DatedTransport, self.skews))
+        deadline = self.deadline.capped(seconds)
         try:
-            return await verify_all(rows, self.valid_settings, deadline=deadline, transports=clients)
+            names = [row.name for row in rows if row.can_be_called]
+            calls = (verify(name, self.settings, deadline=deadline, transports=clients) for name in names)
+            return dict(zip(names, await asyncio.gather(*calls), strict=True))
         finally:
             await clients.aclose()
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from groundwire.doctor.context import CheckOutput, Examination
-from groundwire.doctor.report import DoctorFinding, Fault, Severity
+from groundwire.doctor.report import DoctorFinding, Severity
 from groundwire.errors import ConfigurationError
 from groundwire.settings import Settings, load
 from groundwire.settings.sources import FILE_VARIABLE, is_open_to_others, keys_file, places, working_folder
@@ -49,7 +49,7 @@ def _finding(line: str, key_files: Sequence[Path]) -> DoctorFinding:
 
 def _open_to_others(path: Path) -> DoctorFinding:
     return DoctorFinding(
-        fault=Fault.KEYS_FILE_OPEN,
+        fault="keys-file-open",
         subject=str(path),
         what=f"Other users of this machine may read {path}, which holds keys.",
         why=f"Its permissions are {path.stat().st_mode & 0o777:04o}; they should be 0600.",
@@ -59,7 +59,7 @@ def _open_to_others(path: Path) -> DoctorFinding:
 
 def _wrong(text: str, *, severity: Severity = "problem") -> DoctorFinding:
     return DoctorFinding(
-        fault=Fault.SETTINGS_WRONG,
+        fault="settings-wrong",
         severity=severity,
         subject="settings",
         what=_ended(text),
@@ -73,7 +73,7 @@ def _ended(text: str) -> str:
 
 def _unreadable(path: Path, why: str) -> DoctorFinding:
     return DoctorFinding(
-        fault=Fault.KEYS_FILE_UNREADABLE,
+        fault="keys-file-unreadable",
         subject=str(path),
         what=_ended(f"{path}: {why}"),
         why="Its keys cannot be read, and no command works.",

@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Iterator, Mapping
 
 from groundwire.doctor.context import CheckOutput, Examination
-from groundwire.doctor.report import DoctorFinding, Fault
+from groundwire.doctor.report import DoctorFinding
 from groundwire.settings.schema import display_text
 from groundwire.setup.provider_check import Verification, duration
 from groundwire.transport.errors import ExchangeFailed
@@ -45,7 +45,7 @@ async def check_clock(examination: Examination) -> CheckOutput:
     way = "ahead" if skew > 0 else "behind"
     return "", [
         DoctorFinding(
-            fault=Fault.CLOCK_SKEW,
+            fault="clock-skew",
             subject="clock",
             what=f"This machine's clock is {duration(abs(skew))} {way}.",
             why="Searches within a day or a week miss pages, cached results expire too early or too late, and "
@@ -77,13 +77,13 @@ async def _names(
 ) -> list[DoctorFinding]:
     lost = [name for name, what in failed.items() if what == "name"]
     none_reached = bool(failed) and all(failed.values()) and set(failed.values()) != {"proxy"}
-    outside = [name for name in failed if not examination.valid_settings.providers.get(name, {}).get("base_url")]
+    outside = [name for name in failed if not examination.settings.providers.get(name, {}).get("base_url")]
     if not lost and not (none_reached and outside):
         return []
-    if none_reached and not examination.valid_settings.network.proxy and not await _resolves(examination, _KNOWN_HOST):
+    if none_reached and not examination.settings.network.proxy and not await _resolves(examination, _KNOWN_HOST):
         return [
             DoctorFinding(
-                fault=Fault.DNS_FAILING,
+                fault="dns-failing",
                 subject="DNS",
                 what=f"DNS resolution fails on this machine, for {', '.join(lost or failed)} and for {_KNOWN_HOST}.",
                 why="There is no network, or this machine's resolver does not respond.",
@@ -93,7 +93,7 @@ async def _names(
         ]
     return [
         DoctorFinding(
-            fault=Fault.NAME_UNKNOWN,
+            fault="name-unknown",
             subject=name,
             what=f"{name}: {calls[name].what}",
             why="Other names resolve.",
@@ -120,7 +120,7 @@ def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) 
         reason = getattr(error, "verify_message", "") or "no common ground"
         if error is not None:
             yield DoctorFinding(
-                fault=Fault.TLS_UNTRUSTED,
+                fault="tls-untrusted",
                 subject=name,
                 what=f"{name}: this machine does not trust the certificate ({reason}).",
                 why="It has expired or this machine's clock is wrong, something on the way inspects TLS (a company's "
@@ -131,7 +131,7 @@ def _certificates(calls: Mapping[str, Verification], failed: Mapping[str, str]) 
             )
         else:
             yield DoctorFinding(
-                fault=Fault.TLS_FAILING,
+                fault="tls-failing",
                 subject=name,
                 what=f"{name}: {calls[name].what}",
                 why="The server does not support TLS on this port, or only outdated versions.",
@@ -151,27 +151,15 @@ def _certificate_error(error: BaseException | None) -> ssl.SSLCertVerificationEr
 def _proxies(
     examination: Examination, calls: Mapping[str, Verification], failed: Mapping[str, str]
 ) -> Iterator[DoctorFinding]:
-    proxy = examination.valid_settings.network.proxy
-    named = next((name for name in _PROXIES if os.environ.get(name)), "")
-    subject = "network.proxy" if proxy else named
-    if not subject:
-        return
-    value = display_text("network.proxy", proxy or os.environ[named])
     lost = [name for name, what in failed.items() if what == "proxy"]
     if lost:
+        proxy = examination.settings.network.proxy
+        subject = "network.proxy" if proxy else next((name for name in _PROXIES if os.environ.get(name)), "")
+        value = display_text("network.proxy", proxy or os.environ.get(subject, ""))
         yield DoctorFinding(
-            fault=Fault.PROXY_UNREACHABLE,
+            fault="proxy-unreachable",
             subject=subject,
             what=f"The proxy {value} does not respond, or refuses the connection: {', '.join(lost)} cannot be reached.",
             why=calls[lost[0]].what,
             fix=f"Correct {subject}, its user name and password included, or remove it.",
-        )
-    if named and not proxy:
-        yield DoctorFinding(
-            fault=Fault.PROXY_NOT_FOR_PAGES,
-            severity="note",
-            subject=named,
-            what=f"{named}={value} is used for search services; pages are read without it.",
-            why="A proxy resolves names itself, so internal addresses could not be distinguished from public ones.",
-            fix=f'If pages cannot be reached without it:\n[network]\nproxy = "{value}"',
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform
 import sys
 from collections.abc import Mapping, Sequence
-from typing import Final
+from typing import Final, cast
 
 from groundwire._version import __version__, install_extra, python
 from groundwire.doctor.context import CheckOutput, Examination, has_module
@@ -24,7 +24,7 @@ _RENDERERS = ("browser", "crawl4ai")
 
 async def check_extras(examination: Examination) -> CheckOutput:
     """Check that what the settings use is installed, and that the browser starts."""
-    settings = examination.valid_settings
+    settings = examination.settings
     used = {name.partition(":")[0]: name for name in (*settings.read.providers, *settings.search.providers)}
     crawl4ai_is_here = "crawl4ai" in used and not settings.providers.get(used["crawl4ai"], {}).get("python")
     needs = (
@@ -43,7 +43,7 @@ async def check_extras(examination: Examination) -> CheckOutput:
     if settings.read.render_domains and not used.keys() & set(_RENDERERS):
         findings.append(
             DoctorFinding(
-                fault=Fault.SETTINGS_WRONG,
+                fault="settings-wrong",
                 subject="read.render_domains",
                 what="read.render_domains lists sites whose scripts should run, but no configured reader runs scripts.",
                 why=f"It is set in: {settings.origin('read.render_domains')}.",
@@ -54,10 +54,10 @@ async def check_extras(examination: Examination) -> CheckOutput:
 
 
 async def _browser(examination: Examination, name: str, details: list[str]) -> Sequence[DoctorFinding]:
-    settings = examination.valid_settings
+    settings = examination.settings
     chosen = settings.providers.get(name, {}).get("executable")
     if not chosen and find_chromium() is None:
-        return [_no_browser(Fault.BROWSER_MISSING, "There is no Chromium on this machine.", HINT)]
+        return [_no_browser("browser-missing", "There is no Chromium on this machine.", HINT)]
     try:
         async with opened(name, settings) as reader:
             if (start := getattr(reader, "start", None)) is not None:
@@ -66,18 +66,18 @@ async def _browser(examination: Examination, name: str, details: list[str]) -> S
     except ProviderUnavailable as error:
         return [_does_not_start(error.reason)]
     except GroundwireError as error:
-        return [_no_browser(Fault.BROWSER_MISSING, str(error), HINT)]
+        return [_no_browser("browser-missing", str(error), HINT)]
     return []
 
 
 def _does_not_start(reason: str) -> DoctorFinding:
     if LIBRARY_MISSING in reason:
         fix = f"sudo {python()} -m playwright install-deps chromium, or: sudo apt install chromium-headless-shell"
-        return _no_browser(Fault.BROWSER_LIBRARIES, reason, fix)
+        return _no_browser("browser-libraries", reason, fix)
     if NO_SANDBOX in reason:
         fix = 'sudo sysctl -w kernel.unprivileged_userns_clone=1, or set providers.browser.sandbox = "off"'
-        return _no_browser(Fault.BROWSER_SANDBOX, reason, fix)
-    return _no_browser(Fault.BROWSER_FAILING, reason, "Run it by hand: chromium --headless --dump-dom about:blank")
+        return _no_browser("browser-sandbox", reason, fix)
+    return _no_browser("browser-failing", reason, "Run it by hand: chromium --headless --dump-dom about:blank")
 
 
 def _no_browser(fault: Fault, what: str, fix: str) -> DoctorFinding:
@@ -92,7 +92,7 @@ def _no_browser(fault: Fault, what: str, fix: str) -> DoctorFinding:
 
 def _missing(extra: str, used: str, package: str) -> DoctorFinding:
     return DoctorFinding(
-        fault=Fault.EXTRA_MISSING,
+        fault="extra-missing",
         subject=package,
         what=f"The package {package} is not installed, and {used}.",
         fix=install_extra(extra),
@@ -104,7 +104,7 @@ async def check_keyring(examination: Examination) -> CheckOutput:
     state = await examination.keyring()
     if state.usable:
         return state.detail, ()
-    if examination.settings is not None and examination.settings.origin("search.providers") != "default":
+    if examination.settings.origin("search.providers") != "default":
         rows = await examination.provider_statuses()
         if any(row.in_use and row.state == "needs_key" for row in rows):
             return state.kind, (_finding(state),)
@@ -113,7 +113,7 @@ async def check_keyring(examination: Examination) -> CheckOutput:
 
 def _finding(state: KeyringState) -> DoctorFinding:
     return DoctorFinding(
-        fault=Fault(f"keyring-{state.kind.replace('not_installed', 'missing')}"),
+        fault=cast("Fault", f"keyring-{state.kind.replace('not_installed', 'missing')}"),
         severity="problem" if state.kind in {"locked", "failing"} else "note",
         subject="keyring",
         what=state.problem,

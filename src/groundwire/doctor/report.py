@@ -1,92 +1,24 @@
-"""The findings of the checks, and the stable names of all problems for scripts and runbooks."""
+"""The findings of the checks, and the stable names of all problems."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Literal
+
+from groundwire.setup.provider_check import CallFault
 
 __all__ = ["CheckResult", "DoctorFinding", "DoctorReport", "Fault", "Severity", "State"]
 
 
-class Fault(StrEnum):
-    """A kind of problem."""
-
-    SETTINGS_WRONG = "settings-wrong"
-    """A setting is unknown or has an invalid value, or its file cannot be parsed."""
-    KEYS_FILE_OPEN = "keys-file-open"
-    """A file with keys is readable by others than its owner."""
-    KEYS_FILE_UNREADABLE = "keys-file-unreadable"
-    """A file with keys cannot be read."""
-    KEYRING_MISSING = "keyring-missing"
-    """The package for the keyring is not installed."""
-    KEYRING_ABSENT = "keyring-absent"
-    """This machine has no keyring."""
-    KEYRING_LOCKED = "keyring-locked"
-    """The keyring is locked, or is waiting to be unlocked."""
-    KEYRING_FAILING = "keyring-failing"
-    """The keyring fails."""
-    STORE_NOT_WRITABLE = "store-not-writable"
-    """The file of the store or of the archive cannot be written."""
-    STORE_DAMAGED = "store-damaged"
-    """The file is not a whole database."""
-    STORE_FOREIGN = "store-foreign"
-    """The file was written by another program, or by another version of Groundwire."""
-    STORE_UNREACHABLE = "store-unreachable"
-    """The server of the store does not answer, or rejects the connection."""
-    EXTRA_MISSING = "extra-missing"
-    """A configured feature needs packages that are not installed."""
-    BROWSER_MISSING = "browser-missing"
-    """The reader `browser` is in use, and there is no Chromium."""
-    BROWSER_LIBRARIES = "browser-libraries"
-    """Chromium lacks libraries of the operating system."""
-    BROWSER_SANDBOX = "browser-sandbox"
-    """Chromium's sandbox is not available."""
-    BROWSER_FAILING = "browser-failing"
-    """Chromium does not start."""
-    NO_SEARCH_PROVIDER = "no-search-provider"
-    """No search provider can be used."""
-    NO_READ_PROVIDER = "no-read-provider"
-    """No read provider can be used."""
-    KEY_MISSING = "key-missing"
-    """A configured provider has no key."""
-    PROVIDER_NOT_SET_UP = "provider-not-set-up"
-    """A configured provider lacks a setting."""
-    DNS_FAILING = "dns-failing"
-    """This machine cannot resolve any names."""
-    NAME_UNKNOWN = "name-unknown"
-    """The host of one provider does not resolve; others do."""
-    TLS_UNTRUSTED = "tls-untrusted"
-    """A certificate is not trusted here: it has expired, a proxy inspects TLS, or the authority is private."""
-    TLS_FAILING = "tls-failing"
-    """TLS connections fail."""
-    PROXY_NOT_FOR_PAGES = "proxy-not-for-pages"
-    """The environment names a proxy; it is used for search services, but not for pages."""
-    PROXY_UNREACHABLE = "proxy-unreachable"
-    """The configured proxy does not respond, or rejects the connection."""
-    CLOCK_SKEW = "clock-skew"
-    """This machine's clock is wrong."""
-    SEARXNG_JSON_OFF = "searxng-json-off"
-    """The JSON format is disabled on the SearXNG instance."""
-    SEARXNG_LIMITER = "searxng-limiter"
-    """The limiter of the SearXNG instance rejects requests."""
-    KEY_WRONG = "key-wrong"
-    """A provider rejects its key."""
-    KEY_PLAN = "key-plan"
-    """The plan of a key does not include the requested feature."""
-    QUOTA_USED_UP = "quota-used-up"
-    """The quota or the credit of a key is used up."""
-    RATE_LIMITED = "rate-limited"
-    """A provider's rate limit is exceeded."""
-    PROVIDER_BLOCKED = "provider-blocked"
-    """A provider blocks this machine: a bot check, a firewall."""
-    PROVIDER_UNREACHABLE = "provider-unreachable"
-    """A provider does not respond."""
-    PROVIDER_FAILING = "provider-failing"
-    """A provider responds with an error, or in an unexpected format."""
-    NOT_FINISHED = "not-finished"
-    """A check did not finish in time."""
-
+Fault = Literal[
+    CallFault,
+    "settings-wrong", "keys-file-open", "keys-file-unreadable", "keyring-missing", "keyring-absent",
+    "keyring-locked", "keyring-failing", "store-not-writable", "store-damaged", "store-foreign",
+    "store-unreachable", "extra-missing", "browser-missing", "browser-libraries", "browser-sandbox",
+    "browser-failing", "no-search-provider", "no-read-provider", "key-missing", "dns-failing", "name-unknown",
+    "tls-untrusted", "tls-failing", "proxy-unreachable", "clock-skew", "not-finished",
+]  # fmt: skip
+"""The stable names of problems, for scripts; the guide to onboarding says what each means."""
 
 Severity = Literal["problem", "note"]
 """Whether a finding is a problem or only a note."""

@@ -13,7 +13,7 @@ from errno import ENOTDIR
 from pathlib import Path
 
 from groundwire.doctor.context import CheckOutput, Examination, has_module
-from groundwire.doctor.report import DoctorFinding, Fault
+from groundwire.doctor.report import DoctorFinding
 from groundwire.safety.tenancy import OPERATOR
 from groundwire.settings.schema import display_text, parse_store_url
 from groundwire.settings.user_folders import user_folder
@@ -38,7 +38,7 @@ _PROBE = "doctor"
 
 async def check_store(examination: Examination) -> CheckOutput:
     """Check that the store can be read and written."""
-    url = examination.valid_settings.storage.url
+    url = examination.settings.storage.url
     address = parse_store_url(url)
     if address.kind == "memory":
         return "process memory; nothing survives a restart", ()
@@ -62,7 +62,7 @@ async def check_store(examination: Examination) -> CheckOutput:
 
 async def check_archive(examination: Examination) -> CheckOutput:
     """Check that the archive can be read and written."""
-    chosen = examination.valid_settings.archive
+    chosen = examination.settings.archive
     if not chosen.enabled:
         return "switched off", ()
     if chosen.url:
@@ -76,11 +76,11 @@ async def check_archive(examination: Examination) -> CheckOutput:
             what = " ".join(str(error).split())[:400]
             why = "Pages and results are not stored until then; all other calls go on."
             fix = f"Once the database is fixed, psql {where} connects."
-            return "", (DoctorFinding(fault=Fault.STORE_UNREACHABLE, subject=where, what=what, why=why, fix=fix),)
+            return "", (DoctorFinding(fault="store-unreachable", subject=where, what=what, why=why, fix=fix),)
         finally:
             await archive.aclose()
         return f"{where} has {statistics.pages} pages", ()
-    path = archive_path(examination.valid_settings)
+    path = archive_path(examination.settings)
     return str(path), await asyncio.to_thread(lambda: tuple(_file(path, "archive", "archive.path")))
 
 
@@ -97,7 +97,7 @@ def _file(path: Path, subject: str, setting: str) -> Iterator[DoctorFinding]:
             os.close(os.open(path, os.O_RDWR))
     except OSError as error:
         yield DoctorFinding(
-            fault=Fault.STORE_NOT_WRITABLE,
+            fault="store-not-writable",
             subject=subject,
             what=f"{path} cannot be written: {error.strerror or error}.",
             why="Nothing is stored: each search and page is fetched and paid for again, and budgets are lost.",
@@ -113,7 +113,7 @@ def _file(path: Path, subject: str, setting: str) -> Iterator[DoctorFinding]:
             why = _damage(db)
     except StoreError as error:
         yield DoctorFinding(
-            fault=Fault.STORE_FOREIGN,
+            fault="store-foreign",
             subject=subject,
             what=str(error),
             why="It is not changed, and nothing is stored until this is fixed.",
@@ -124,14 +124,14 @@ def _file(path: Path, subject: str, setting: str) -> Iterator[DoctorFinding]:
             why = str(error)
         elif not is_busy(error):
             yield DoctorFinding(
-                fault=Fault.STORE_NOT_WRITABLE,
+                fault="store-not-writable",
                 subject=subject,
                 what=f"{path} cannot be opened: {error}.",
                 fix=f"Check its folder, or {other}.",
             )
     if why:
         yield DoctorFinding(
-            fault=Fault.STORE_DAMAGED,
+            fault="store-damaged",
             subject=subject,
             what=f"{path} is damaged: {' '.join(why.split())[:200]}.",
             why="The disk was full or failed, or another program wrote to it.",
@@ -155,7 +155,7 @@ def _damage(db: sqlite3.Connection) -> str:
 def _unreachable(where: str, error: StoreError) -> DoctorFinding:
     why = " ".join(str(error.__cause__ or error).split())[:200]
     return DoctorFinding(
-        fault=Fault.STORE_UNREACHABLE,
+        fault="store-unreachable",
         subject=where,
         what=f"The server at {where} cannot be used: {why.rstrip('.')}.",
         why="Each process uses its own memory until then: budgets and rate limits are not shared.",

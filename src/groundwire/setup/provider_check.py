@@ -1,17 +1,15 @@
 """Checks of providers by one call each, without fallbacks: the one list of what a call can show.
 
 `groundwire doctor`, `groundwire setup`, the hosts of extensions and the prompts of MCP
-share it: each outcome is a row with its stable name, what it says about the key, and its remedy.
+share it: what a call can show has a stable name, and its remedy.
 """
 
 from __future__ import annotations
 
-import asyncio
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Final, Literal, cast
 
 from groundwire.deadline import Deadline
@@ -37,52 +35,24 @@ from groundwire.errors import (
 from groundwire.providers.base import ReadProvider, SearchProvider
 from groundwire.settings import Settings
 from groundwire.setup.apply import Offer, load_offers
-from groundwire.setup.provider_status import ProviderStatus, opened
+from groundwire.setup.provider_status import opened
 from groundwire.transport.clients import HttpClients
 from groundwire.transport.errors import ExchangeFailed
 
-__all__ = ["JSON_ON", "OUTCOMES", "Outcome", "Verdict", "Verification", "duration", "verify", "verify_all"]
+__all__ = ["JSON_ON", "CallFault", "Verdict", "Verification", "duration", "verify"]
 
-Verdict = Literal[
-    "works", "key-wrong", "key-plan", "quota-used-up", "rate-limited", "provider-unreachable", "provider-blocked",
+CallFault = Literal[
+    "key-wrong", "key-plan", "quota-used-up", "rate-limited", "provider-unreachable", "provider-blocked",
     "provider-not-set-up", "provider-failing", "searxng-json-off", "searxng-limiter",
 ]  # fmt: skip
-"""The result of one call; of a failed one, the stable name of the problem in the report of `groundwire doctor`."""
+"""What is wrong with a provider according to one call, as the report of `groundwire doctor` names it."""
+Verdict = Literal[CallFault, "works"]
+"""The result of one call."""
 
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What the call of a provider can show."""
-
-    headline: str
-    """The problem, in a few words."""
-    input: Literal["good", "unknown", "doubtful"] = "doubtful"
-    """What it says about the key and the URL that the user entered; a used-up quota does not invalidate a key."""
-    why: str = ""
-    """Its cause, as a sentence; empty if it is obvious."""
-
-
-OUTCOMES: Final[Mapping[Verdict, Outcome]] = MappingProxyType(
-    {
-        "works": Outcome("", "good"),
-        "key-wrong": Outcome("the key is invalid."),
-        "key-plan": Outcome("the plan does not include this."),
-        "quota-used-up": Outcome("the key is valid, but its quota is used up.", "good"),
-        "rate-limited": Outcome("the key is valid, but its rate limit was exceeded.", "good"),
-        "provider-unreachable": Outcome("it is unreachable.", "unknown"),
-        "provider-blocked": Outcome("it rejects requests from this machine."),
-        "provider-not-set-up": Outcome("something is missing."),
-        "provider-failing": Outcome("it does not work."),
-        "searxng-json-off": Outcome(
-            "its JSON format is disabled.", why="By default SearXNG answers format=json with 403."
-        ),
-        "searxng-limiter": Outcome(
-            "it rejects requests from this machine.",
-            why="Its limiter, or a proxy in front of it, takes this machine for a bot.",
-        ),
-    }
-)
-
+_CAUSES: Final[Mapping[Verdict, str]] = {
+    "searxng-json-off": "By default SearXNG answers format=json with 403.",
+    "searxng-limiter": "Its limiter, or a proxy in front of it, takes this machine for a bot.",
+}
 JSON_ON = (
     "In its settings.yml, under search, write formats: [html, json]; then restart it (docker restart searxng, or "
     "systemctl restart searxng)"
@@ -114,6 +84,8 @@ class Verification:
     """The problem, as a sentence."""
     fix: str = ""
     """The fix, as a sentence; empty if it works."""
+    why: str = ""
+    """The cause, as a sentence; empty if it is obvious."""
     cost_usd: float = 0.0
     """The cost of the call, in US dollars."""
     latency_ms: float = 0.0
@@ -125,11 +97,6 @@ class Verification:
     def works(self) -> bool:
         """Whether the call succeeded."""
         return self.verdict == "works"
-
-    @property
-    def outcome(self) -> Outcome:
-        """The row of its verdict."""
-        return OUTCOMES[self.verdict]
 
 
 async def verify(
@@ -160,19 +127,6 @@ async def verify(
     return Verification(provider=name, verdict="works", what=what, cost_usd=cost, latency_ms=elapsed)
 
 
-async def verify_all(
-    rows: Iterable[ProviderStatus],
-    settings: Settings,
-    *,
-    deadline: Deadline | None = None,
-    transports: HttpClients | None = None,
-) -> dict[str, Verification]:
-    """Call every service once that can be called, all at the same time; see `verify`."""
-    names = [row.name for row in rows if row.can_be_called]
-    calls = (verify(name, settings, deadline=deadline, transports=transports) for name in names)
-    return dict(zip(names, await asyncio.gather(*calls), strict=True))
-
-
 async def _call(provider: SearchProvider | ReadProvider, deadline: Deadline) -> tuple[float, str]:
     if provider.capabilities.search:
         results = await cast("SearchProvider", provider).search(_QUERY, limit=1, deadline=deadline)
@@ -195,6 +149,7 @@ def _failed_check(name: str, error: GroundwireError, elapsed: float) -> Verifica
         verdict=verdict,
         what=(what if _HOST_FIRST.match(what) else what[:1].upper() + what[1:]).rstrip(".") + _status(error) + ".",
         fix=remedy,
+        why=_CAUSES.get(verdict, ""),
         latency_ms=elapsed,
         error=error,
     )

@@ -182,6 +182,12 @@ def test_code_in_word_is_a_block_with_its_indents() -> None:
     assert "| `f(x)` |" in content
 
 
+def test_a_typewritten_letter_is_text() -> None:
+    letter = ("Dear Ada,", "the lamp (the red one) is lit again.", "It was the fuse.", "Yours, Bo")
+    content = read("word", word("".join(f"<w:p>{run(line, MONO)}</w:p>" for line in letter))).content
+    assert content.startswith("\n\n".join(letter))
+
+
 def test_numbers_of_word_are_those_it_shows() -> None:
     def level(depth: int, form: str, label: str, start: int = 1) -> str:
         said = f'<w:start w:val="{start}"/><w:numFmt w:val="{form}"/><w:lvlText w:val="{label}"/>'

@@ -206,6 +206,15 @@ def test_a_password_for_the_owner_alone_does_not_matter() -> None:
     assert "The secret of the lighthouse." in read(encrypted("")).content
 
 
+def test_a_file_that_ends_inside_its_trailer_is_read() -> None:
+    body = many_pages(1).replace(b"/Catalog", b"/Missing")  # as if that were lost, too
+    begin, end = body.rindex(b"trailer"), body.rindex(b"%%EOF")
+    cut = body[: begin + 7] + b"\n<< /ID [<93f7"
+    assert "Note 1 says" in read(cut).content
+    for place in range(begin, end, 5):
+        assert "Note 1 says" in read(body[:place]).content
+
+
 def test_a_file_whose_end_is_missing_is_read_and_said() -> None:
     body = many_pages(3)
     found = read(body[: body.rindex(b"startxref")])

@@ -5,10 +5,8 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import tarfile
 import zipfile
 from email.message import EmailMessage
-from typing import Literal
 
 import pytest
 from lxml import etree
@@ -248,24 +246,6 @@ def test_what_cannot_be_read_is_said_with_its_kind() -> None:
     found = read(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "application/msword").unreadable
     assert found is not None
     assert "an old Office document" in found.message
-
-
-def tarred(mode: Literal["w", "w:gz"]) -> bytes:
-    file = io.BytesIO()
-    with tarfile.open(fileobj=file, mode=mode) as archive:
-        for name, size in (("notes/lamp.txt", 5), ("chart.pdf", 12_000)):
-            member = tarfile.TarInfo(name)
-            member.size = size
-            archive.addfile(member, io.BytesIO(b"x" * size))
-    return file.getvalue()
-
-
-@pytest.mark.parametrize("mode", ["w", "w:gz"])
-def test_a_tar_archive_is_listed_and_read(mode: Literal["w", "w:gz"]) -> None:
-    found = read(tarred(mode), "application/x-gtar", "https://a.example/notes.tar.gz").extracted
-    rows = "| File | Bytes |\n| --- | --- |\n| notes/lamp.txt | 5 |\n| chart.pdf | 12,000 |"
-    assert found.content.startswith(f"{rows}\n\n## notes/lamp.txt\n\nxxxxx\n\n## chart.pdf\n\nxxx")
-    assert "notes/lamp.txt" in read(tarred("w")[:1_200]).extracted.content
 
 
 @pytest.mark.parametrize(

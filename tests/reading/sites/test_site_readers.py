@@ -59,7 +59,6 @@ async def test_a_page_is_read_over_the_api_of_its_site(
     ("url", "days"),
     [
         ("https://arxiv.org/abs/2601.01234", ("2026-01-02", "2026-03-04")),
-        ("https://gist.github.com/ada-voss/0123456789abcdef0123", ("2026-09-04", "2026-09-05")),
         ("https://en.wikipedia.org/wiki/Light_vessel", (None, "2026-10-20")),
         (QUESTION, ("2026-08-29", "2026-09-10")),
     ],
@@ -87,7 +86,6 @@ def test_every_site_of_the_settings_has_a_file_and_an_emulator() -> None:
         "https://github.com/orgs/harbor",
         "https://github.com/harbor/lantern/actions",
         "https://github.com/harbor",
-        "https://gist.github.com/ada-voss",
         "https://www.reddit.com/1lamp",
         "https://en.wikipedia.org/wiki/Special:Random",
         "https://en.wikipedia.org/w/index.php?title=Light_vessel&oldid=12",

@@ -79,7 +79,6 @@ class GitHub(SiteApi):
     name_of_site: ClassVar[str] = "github"
     public_hosts: ClassVar[tuple[str, ...]] = (
         "github.com",
-        "gist.github.com",
         "api.github.com",
         "raw.githubusercontent.com",
     )
@@ -98,7 +97,6 @@ class GitHub(SiteApi):
         r"/repos/harbor/lantern/pulls/(?P<number>8|9)": "pull",
         r"/repos/harbor/lantern/pulls/8/files\?per_page=100": "files",
         r"/repos/harbor/lantern/commits/(?P<sha>[0-9a-f]{7,40})": "commit",
-        r"/gists/(?P<number>0123456789abcdef0123|ffff456789abcdef0123)": "gist",
         r"/repos/harbor/lantern/releases(?P<which>/latest|/tags/v2\.1|\?per_page=\d+)": "releases",
         r"(?:/raw)?/harbor/lantern/(?P<ref>main|v2\.1)/(?P<path>README\.md|src/light\.py|data/lamps\.csv)": "raw",
     }
@@ -312,32 +310,6 @@ class GitHub(SiteApi):
                 "author": _user("bo-larsen"),
                 "stats": {"additions": 3, "deletions": 1, "total": 4},
                 "files": self._changes(),
-            }
-        )
-
-    def gist(self, number: str) -> EmulatedResponse:
-        """Return a gist of two files; one has no owner, as some real answers."""
-        files = {"lamp.py": ("Python", _SOURCE), "notes.md": ("Markdown", f"# Notes\n\nUse *oil*. <!-- {HIDDEN} -->\n")}
-        return self.json(
-            {
-                "id": "0123456789abcdef0123",
-                "html_url": "https://gist.github.com/ada-voss/0123456789abcdef0123",
-                "description": "How a lamp is lit",
-                "public": True,
-                **({"user": None} if number.startswith("f") else {"owner": _user("ada-voss")}),
-                "files": {
-                    name: {
-                        "filename": name,
-                        "language": language,
-                        "size": len(text),
-                        "truncated": False,
-                        "content": text,
-                    }
-                    for name, (language, text) in files.items()
-                },
-                "created_at": "2026-09-04T10:00:00Z",
-                "updated_at": "2026-09-05T10:00:00Z",
-                "comments": 0,
             }
         )
 

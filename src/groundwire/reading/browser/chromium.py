@@ -27,9 +27,10 @@ NO_SANDBOX: Final = "this machine does not allow its sandbox"
 """Why it does not start, as in the text of `NoBrowser`."""
 MAX_PAGES: Final = 200
 """Pages after which the process is replaced, to release what it holds."""
+_START_TIME: Final = 30.0  # seconds for the browser to start and answer on a busy machine; usually a quarter of one
 _CLOSE_TIME: Final = 3.0  # seconds for closing a page; after that, the whole browser is replaced
-_END_TIME: Final = 1.0  # seconds for the browser to exit by itself
-_STOP_TIME: Final = 5.0  # seconds for the driver to exit, and before that for a start to complete
+_END_TIME: Final = 1.0  # seconds for the browser to exit by itself, and before that to start
+_STOP_TIME: Final = 5.0  # seconds for the driver to exit, and before that to start
 _VARIABLES: Final = ("PATH", "LANG", "LC_ALL", "TMPDIR", "TZ", "LD_LIBRARY_PATH", "FONTCONFIG_PATH", "XDG_RUNTIME_DIR")
 
 
@@ -81,12 +82,11 @@ class Chromium:
         self._ending: asyncio.Task[None] | None = None
 
     @asynccontextmanager
-    async def page(self, proxy: str, *, user_agent: str = "") -> AsyncIterator[tuple[BrowserContext, Page]]:
+    async def page(self, proxy: str) -> AsyncIterator[tuple[BrowserContext, Page]]:
         """Open an empty page with its own proxy, cookies and cache; leaving the block does not wait for it to close.
 
         Args:
             proxy: The URL of the page's proxy.
-            user_agent: The User-Agent header; empty for the browser's own.
 
         Raises:
             NoBrowser: the browser cannot be started. Closed: the browser was closed.
@@ -100,7 +100,6 @@ class Chromium:
                 proxy={"server": proxy, "bypass": "<-loopback>"},
                 service_workers="block",
                 accept_downloads=False,
-                user_agent=user_agent or None,
                 viewport={"width": 1_280, "height": 1_600},
                 reduced_motion="reduce",
             )
@@ -139,19 +138,20 @@ class Chromium:
             self._home = tempfile.TemporaryDirectory(prefix="groundwire-browser-")
         environment = {name: os.environ[name] for name in _VARIABLES if name in os.environ}
         try:
-            browser = await self._playwright.chromium.launch(
-                executable_path=self._executable,
-                args=FLAGS,
-                proxy={"server": NOWHERE, "bypass": "<-loopback>"},
-                chromium_sandbox=self._sandbox,
-                env={**environment, "HOME": self._home.name},  # no key of the caller's goes to what shows hostile pages
-                handle_sigint=False,
-                handle_sigterm=False,
-                handle_sighup=False,
-            )
-        except Error as error:
+            async with asyncio.timeout(_START_TIME):
+                browser = await self._playwright.chromium.launch(
+                    executable_path=self._executable,
+                    args=FLAGS,
+                    proxy={"server": NOWHERE, "bypass": "<-loopback>"},
+                    chromium_sandbox=self._sandbox,
+                    env={**environment, "HOME": self._home.name},  # hostile pages get no key of the caller's
+                    handle_sigint=False,
+                    handle_sigterm=False,
+                    handle_sighup=False,
+                )
+                started = _BrowserProcess(browser, await _group(browser))
+        except (Error, TimeoutError) as error:
             raise NoBrowser(_why(str(error))) from error
-        started = _BrowserProcess(browser, await _group(browser))
         self._processes.add(started)
         browser.on("disconnected", lambda _: self._processes.discard(started))
         return started
@@ -176,7 +176,8 @@ class Chromium:
     async def _end(self) -> None:
         """End the processes, then the driver, which would wait for them."""
         if self._starting is not None:
-            await asyncio.wait({self._starting}, timeout=_STOP_TIME)
+            # the driver's own start is not canceled, as it would be left over; that ends a browser which still starts
+            await asyncio.wait({self._starting}, timeout=_END_TIME if self._playwright else _STOP_TIME)
             self._starting.cancel()
             await asyncio.gather(self._starting, return_exceptions=True)
         await asyncio.gather(*(started.close() for started in self._processes))
@@ -213,9 +214,8 @@ async def _group(browser: Browser) -> int | None:
 
 def _why(text: str) -> str:
     """Return Playwright's reason for a failed start, in one line with the remedy."""
-    if "sandbox" in text.lower() and "No usable sandbox" in text:
-        fix = 'allow user namespaces, or set providers.browser.sandbox = "off"'
-        return f"{NO_SANDBOX}; {fix}"
+    if "No usable sandbox" in text:
+        return f'{NO_SANDBOX}; allow user namespaces, or set providers.browser.sandbox = "off"'
     if match := re.search(r"error while loading shared libraries: ([\w.+-]+)", text):
         return f"{LIBRARY_MISSING} ({match[1]})"
     lines = [line.strip() for line in text.splitlines() if line.strip()]

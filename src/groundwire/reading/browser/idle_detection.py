@@ -171,16 +171,11 @@ class Look(BaseModel):
 class Settling:
     """Tracks one page; times are in seconds of any monotonic clock."""
 
-    now: float
-    """The time of the start."""
-    changed: float = field(init=False)
-    """The time of the last change."""
+    changed: float
+    """The time of the last change; at first that of the start."""
     look: Look = field(default_factory=Look)
     """The last state."""
     _pending: dict[object, float] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        self.changed = self.now
 
     def began(self, request: object, kind: str, now: float) -> None:
         """Record the start of a request."""

@@ -42,23 +42,18 @@ def has_playwright() -> bool:
     return find_spec("playwright") is not None
 
 
-def find_chromium(environment: Mapping[str, str] | None = None) -> Path | None:
+def find_chromium() -> Path | None:
     """Return a Chromium of this machine, or None.
 
     A headless shell is preferred: it starts faster than a full browser and contacts no update servers. The order is: a
     shell on the PATH, what `playwright install` has brought (a shell first, the latest first), a browser on the PATH.
-
-    Args:
-        environment: The variables; PATH and PLAYWRIGHT_BROWSERS_PATH are used. By default those of this process.
     """
-    variables = os.environ if environment is None else environment
-    path = variables.get("PATH", "")
-    folder = variables.get("PLAYWRIGHT_BROWSERS_PATH") or _FOLDERS.get(sys.platform, "~/.cache/ms-playwright")
+    folder = os.environ.get("PLAYWRIGHT_BROWSERS_PATH") or _FOLDERS.get(sys.platform, "~/.cache/ms-playwright")
     installed = sorted(expand_user(folder).glob("chromium*/**/*"), reverse=True)
     for program in (
-        *(shutil.which(name, path=path) for name in _SHELLS),
+        *(shutil.which(name) for name in _SHELLS),
         *(file for file in installed if file.stem in _NAMES and file.is_file() and os.access(file, os.X_OK)),
-        *(shutil.which(name, path=path) for name in _BROWSERS),
+        *(shutil.which(name) for name in _BROWSERS),
         *(name for name in _APPLICATIONS if sys.platform == "darwin" and Path(name).exists()),
     ):
         if program is not None:

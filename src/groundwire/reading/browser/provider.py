@@ -10,8 +10,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Literal, Self
 
-from pydantic import Field
-
 from groundwire._version import install_extra
 from groundwire.cassette import Answer, CallFailed
 from groundwire.deadline import Deadline
@@ -38,8 +36,6 @@ class BrowserOptions(RenderingOptions):
 
     sandbox: Literal["auto", "on", "off"] = "auto"
     """Whether the operating system sandboxes the browser's processes; `auto` does except for root."""
-    user_agent: str = Field(default="", max_length=500, pattern=r"^[\x20-\x7e]*$")
-    """The User-Agent header; empty for the browser's own."""
 
 
 class BrowserReadProvider(RenderingReader):
@@ -133,7 +129,7 @@ class BrowserReadProvider(RenderingReader):
 
         options = self._options
         try:
-            async with self._chromium.page(proxy.url, user_agent=options.user_agent) as (context, page):
+            async with self._chromium.page(proxy.url) as (context, page):
                 return await render(
                     context,
                     page,

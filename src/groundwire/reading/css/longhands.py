@@ -31,7 +31,6 @@ _LENGTH_WORDS: Final = frozenset({"auto", "none", "normal"})
 _FONT_SIZE: Final = re.compile(
     r"(?:^|\s)([\w.%+-]+|(?:calc|min|max|clamp)\([^()]*\))\s*/|(?:^|\s)([+-]?[\d.]+(?:[a-z]+|%)|0|(?:calc|min|max|clamp)\([^()]*\))(?=\s)"
 )
-_WORD: Final = re.compile(r"[a-z-]+")
 
 
 def _one_of(*words: str) -> Callable[[str], bool]:

@@ -1,14 +1,9 @@
-"""Archives of files (ZIP, tar): a list of them, and the text of those that can be read."""
+"""ZIP archives of files: a list of them, and the text of those that can be read."""
 
 from __future__ import annotations
 
-import tarfile
 import time
 from collections.abc import Callable
-from contextlib import suppress
-from functools import partial
-from io import BytesIO
-from itertools import islice
 from typing import Final
 from urllib.parse import quote
 
@@ -24,13 +19,12 @@ _MAX_LISTED: Final = 1_000  # files
 _MAX_FILES: Final = 200  # that are read
 _MAX_FILE: Final = 20_000_000  # bytes
 _MAX_TOTAL: Final = 60_000_000  # bytes that are unpacked
-_File = tuple[str, int, Callable[[], bytes]]
 TextOf = Callable[[bytes, str, float], str]
 """Returns the text of a file by its content, address, and time limit in seconds; empty if it has none."""
 
 
 def read_archive(body: bytes, text_of: TextOf, *, seconds: float) -> Extracted:
-    """Return the names and sizes of the files in a ZIP or tar archive, and the text of each in their order.
+    """Return the names and sizes of the files in a ZIP archive, and the text of each in their order.
 
     Archives in it, pictures and other files without text are only listed. Links of a page in it that lead to other
     files of the archive have no target.
@@ -44,19 +38,21 @@ def read_archive(body: bytes, text_of: TextOf, *, seconds: float) -> Extracted:
         UnreadableDocument: it is damaged, encrypted, or has too many parts.
     """
     until = time.monotonic() + seconds
-    files = _zip_files(body) if body.startswith(b"PK") else _tar_files(body)
-    names = [(escape_text(" ".join(name.split())), size) for name, size, _ in files]
+    archive = SafeZip(body, "a ZIP archive")
+    files = [
+        (name, escape_text(" ".join(name.split())), size) for name, size in archive.sizes() if not name.endswith("/")
+    ]
     parts, total, count = list[str](), 0, 0
-    for (label, size), (name, _, unpack) in zip(names, files, strict=True):
+    for name, label, size in files:
         total += size
         if max(sum(map(len, parts)) / MAX_CONTENT, total / _MAX_TOTAL, len(parts) / _MAX_FILES) >= 1:
             break
         if (remaining_seconds := until - time.monotonic()) <= 0:
             break
         count += 1
-        if 0 < size <= _MAX_FILE and _is_authored(name) and (text := _text(name, unpack, text_of, remaining_seconds)):
+        if 0 < size <= _MAX_FILE and _is_authored(name) and (text := _text(archive, name, text_of, remaining_seconds)):
             parts.append(f"## {label}\n\n{text}")
-    rows = [["File", "Bytes"], *([label, f"{size:,}"] for label, size in names[:_MAX_LISTED])]
+    rows = [["File", "Bytes"], *([label, f"{size:,}"] for _, label, size in files[:_MAX_LISTED])]
     content = "\n\n".join([to_table(rows), *parts]) if files else ""
     warnings = []
     if len(files) > _MAX_LISTED:
@@ -73,11 +69,11 @@ def read_archive(body: bytes, text_of: TextOf, *, seconds: float) -> Extracted:
     )
 
 
-def _text(name: str, unpack: Callable[[], bytes], text_of: TextOf, seconds: float) -> str:
+def _text(archive: SafeZip, name: str, text_of: TextOf, seconds: float) -> str:
     """Return the text of a file; empty if it has none."""
     try:
-        body = unpack()
-    except (UnreadableDocument, tarfile.TarError, OSError, ValueError, EOFError):
+        body = archive.read(name)
+    except UnreadableDocument:
         return ""
     address = f"archive:///{quote(name)}"
     if body.startswith(GZIP) or media_type("", body[:4_096], address).kind in {"archive", "binary"}:
@@ -88,20 +84,3 @@ def _text(name: str, unpack: Callable[[], bytes], text_of: TextOf, seconds: floa
 def _is_authored(name: str) -> bool:
     """Return whether a file is one that its author put there, not one of the operating system's."""
     return not name.startswith("__MACOSX/") and not name.rpartition("/")[2].startswith(".")
-
-
-def _zip_files(body: bytes) -> list[_File]:
-    archive = SafeZip(body, "a ZIP archive")
-    return [(name, size, partial(archive.read, name)) for name, size in archive.sizes() if not name.endswith("/")]
-
-
-def _tar_files(body: bytes) -> list[_File]:
-    def unpacked(member: tarfile.TarInfo) -> Callable[[], bytes]:
-        return lambda: body[member.offset_data : member.offset_data + member.size]
-
-    files: list[_File] = []
-    broken = suppress(tarfile.TarError, ValueError, OverflowError)  # cut off or damaged: those before it are listed
-    with broken, tarfile.open(fileobj=BytesIO(body), mode="r:") as archive:
-        for member in islice(archive, 10 * _MAX_LISTED):
-            files += [(member.name, member.size, unpacked(member))] if member.isfile() else []
-    return files

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date, datetime, time, timedelta
+from datetime import datetime, time
 from itertools import islice
 from statistics import mode
 from typing import Any, Final
@@ -340,8 +340,6 @@ def _name(name: str) -> str:
 def _cell(value: object) -> str:
     if isinstance(value, datetime):
         return value.date().isoformat() if value.time() == time() else value.isoformat(" ", "minutes")
-    if isinstance(value, (date, time, timedelta)):
-        return str(value)
     if isinstance(value, bool):
         return "TRUE" if value else "FALSE"
     return cell_text(str(value)) if value not in (None, "") else ""

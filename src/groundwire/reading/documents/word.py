@@ -372,12 +372,18 @@ def _joined(blocks: Iterable[_WordBlock]) -> str:
         if kind == "item":
             indent = min(len(block.text) - len(block.text.lstrip(" ")) for block in texts)
             parts.append("\n".join(block.text[indent:] for block in texts))
-        elif kind == "code" and any(block.is_sure or _CODE_SIGN.search(block.code) for block in texts):
+        elif kind == "code" and _is_code(texts):
             code = "\n".join(block.code for block in texts).strip("\n")
             parts.append(fence(code) if code else "")
         else:
             parts += [block.text for block in texts]
     return "\n\n".join(filter(None, parts)).strip()
+
+
+def _is_code(blocks: Iterable[_WordBlock]) -> bool:
+    """Return whether paragraphs in a monospaced font are code: half of them look so; a typewritten letter does not."""
+    signs = [block.is_sure or bool(_CODE_SIGN.search(block.code)) for block in blocks if block.code.strip()]
+    return 2 * sum(signs) >= len(signs)
 
 
 def _is_hidden(properties: etree._Element | None) -> bool:

@@ -22,7 +22,7 @@ __all__ = ["Kind", "media_type"]
 _SIGNATURES: Final[tuple[tuple[re.Pattern[bytes], KindName, str], ...]] = (
     (re.compile(rb"PK(?:\x03\x04|\x05\x06)"), "archive", ""),
     (re.compile(rb"\x1f\x8b\x08"), "archive", "a gzip archive"),
-    (re.compile(rb".{257}ustar", re.DOTALL), "archive", "a tar archive"),
+    (re.compile(rb".{257}ustar", re.DOTALL), "binary", "a tar archive"),
     (re.compile(rb"\{\\rtf"), "rtf", ""),
     (
         re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|RIFF.{4}WEBP", re.DOTALL),

@@ -216,30 +216,6 @@ def commit(page: PageAddress) -> Steps:
     )
 
 
-def gist(page: PageAddress) -> Steps:
-    """Read a gist: its files."""
-    (answer,) = yield (SiteRequest(url=f"{_API}/gists/{page.quoted('id')}"),)
-    files = [entry for entry in need(answer, "files", kind=dict).values() if isinstance(entry, dict)]
-    title = text(answer, "description") or text(files[0] if files else None, "filename")
-    owner = text(answer, "owner.login") or text(answer, "user.login")
-    parts = [heading(1, title), say(f"gist by {owner}" if owner else "gist", day(answer.get("updated_at")))]
-    for entry in files:
-        source, name = str(need(entry, "content")), text(entry, "filename")
-        language = text(entry, "language").lower()
-        parts += [
-            heading(2, name),
-            markdown(source, below=2) if name.lower().endswith(_MARKDOWN) else code(source, language),
-        ]
-    return SiteContent(
-        title=f"{title} \u00b7 gist",
-        url=text(answer, "html_url"),
-        published=text(answer, "created_at"),
-        modified=text(answer, "updated_at"),
-        parts=parts,
-        missing=[f"{text(entry, 'filename')} is cut by the API" for entry in files if entry.get("truncated")],
-    )
-
-
 def _labels(row: dict[str, Any]) -> list[str]:
     return [name for label in row.get("labels") or () if (name := text(label, "name"))]
 
@@ -353,7 +329,7 @@ def _release(page: PageAddress, row: Any, level: int) -> list[SitePart]:
 
 GITHUB: Final = SiteSpec(
     name="github",
-    hosts=("github.com", "www.github.com", "gist.github.com", "raw.githubusercontent.com"),
+    hosts=("github.com", "www.github.com", "raw.githubusercontent.com"),
     requests=60,  # https://docs.github.com/rest/using-the-rest-api/rate-limits-for-the-rest-api
     seconds=3_600.0,
     routes=(
@@ -369,8 +345,6 @@ GITHUB: Final = SiteSpec(
         route("/{owner}/{repo}/releases/tag/{tag}", release, tag=".+"),
         route("/{owner}/{repo}/releases/latest", release),
         route("/{owner}/{repo}/releases", releases),
-        route("gist.github.com/{id}", gist, id="[0-9a-f]{20,40}"),
-        route("gist.github.com/{owner}/{id}", gist, id="[0-9a-f]{5,40}"),
         route(
             "raw.githubusercontent.com/{owner}/{repo}/{ref}/{path}",
             file,

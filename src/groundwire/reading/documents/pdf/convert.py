@@ -74,7 +74,7 @@ def read_pdf(body: bytes, *, seconds: float) -> Extracted:
         outline = outline_levels(pdf.document)
         count = pdf.pages
     if not draft.letters:
-        raise _without_text(draft, count)
+        raise _without_text(draft, count, rebuilt=pdf.rebuilt)
     furniture = drop_furniture(draft.pages, draft.heights)
     headings = Headings([line for page in draft.pages for region in page for line in region], outline)
     content, first_title = _assemble(draft, headings)
@@ -207,16 +207,16 @@ def _depth(indents: list[float], indent: float) -> int:
     return min(len(indents) - 1, 5)
 
 
-def _without_text(draft: _PdfDraft, count: int) -> UnreadableDocument:
+def _without_text(draft: _PdfDraft, count: int, *, rebuilt: bool) -> UnreadableDocument:
     pages = f"{count:,} page{'s' if count != 1 else ''}"
     if draft.pictures:
         return UnreadableDocument(
             "scanned",
             f"The PDF is scanned: its {pages} are pictures without text. Look for a version with text.",
         )
-    if len(draft.broken) == len(draft.pages):
+    if rebuilt or len(draft.broken) == len(draft.pages):
         return UnreadableDocument(
-            "broken", f"The PDF is broken: none of its {pages} can be read. Look for another copy of it."
+            "broken", "The PDF is broken: none of its pages can be read. Look for another copy of it."
         )
     hidden = " that is visible" if draft.removed else ""
     return UnreadableDocument("empty", f"The PDF has no text{hidden} on its {pages}.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ctypes
 import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import byref, c_float, c_int, c_void_p
@@ -18,6 +19,8 @@ from groundwire.reading.extracted import UnreadableDocument
 
 __all__ = ["Edge", "Pdf", "PdfPage", "form_values", "open_pdf", "page_edges"]
 
+_PAGE: Final = re.compile(rb"(?<![0-9])(\d{1,7}) 0 obj\s*<<(?:(?!obj)[^\0]){0,4000}?/Type\s*/Page(?![a-zA-Z])")
+_MAX_PAGES: Final = 10_000
 _MAX_FIELDS: Final = 5_000
 _MAX_VALUE_BYTES: Final = 200_000  # bytes in UTF-16
 _PASSWORD_FLAG: Final = 1 << 13  # a password field (ISO 32000-1, table 228)
@@ -82,10 +85,12 @@ class Pdf:
     Args:
         raw: PDFium's functions, constants and structures.
         document: The file, opened by pypdfium2.
+        rebuilt: Whether its list of pages was lost, and is one of those that were found.
     """
 
-    def __init__(self, raw: _Pdfium, document: Any) -> None:
+    def __init__(self, raw: _Pdfium, document: Any, *, rebuilt: bool) -> None:
         self.raw = raw
+        self.rebuilt = rebuilt
         self.document = document
         self.pages: int = len(document)
 
@@ -127,17 +132,39 @@ def open_pdf(body: bytes) -> Iterator[Pdf]:
         raise UnreadableDocument(
             "missing", "The page is a PDF, and its library is not installed (`groundwire doctor` says how)."
         ) from error
+    whole = b""
     try:
-        document = pypdfium2.PdfDocument(body)
+        try:
+            document = pypdfium2.PdfDocument(body)
+        except pypdfium2.PdfiumError as error:
+            if getattr(error, "err_code", None) in {_PASSWORD, _SECURITY} or not (whole := _with_pages(body)):
+                raise
+            document = pypdfium2.PdfDocument(whole)
     except pypdfium2.PdfiumError as error:
         raise _unreadable(getattr(error, "err_code", None)) from error
     try:
         document.init_forms()
         if not len(document):
             raise UnreadableDocument("empty", "The PDF has no pages. Look for another copy of it.")
-        yield Pdf(_Pdfium(raw), document)
+        yield Pdf(_Pdfium(raw), document, rebuilt=bool(whole))
     finally:
         document.close()
+
+
+def _with_pages(body: bytes) -> bytes:
+    """Return a file that was cut off before its list of pages with one of those that it has; empty if it has none."""
+    pages = list(dict.fromkeys(match[1] for match in _PAGE.finditer(body)))[:_MAX_PAGES]
+    if not pages or not body.startswith(b"%PDF-") or b"/Encrypt" in body:
+        return b""
+    end = body.rfind(b"endobj") + len(b"endobj")
+    if body[end : end + 20].lstrip().startswith(b"xref"):
+        body = body[:end]  # what follows an unfinished trailer would be read as a part of it
+    last = max(map(int, pages)) + 1_000_000
+    return body + (
+        b"\nendstream\nendobj\n%d 0 obj\n<< /Type /Pages /MediaBox [0 0 612 792] /Count %d /Kids [%s 0 R] >>\nendobj\n"
+        b"%d 0 obj\n<< /Type /Catalog /Pages %d 0 R >>\nendobj\ntrailer\n<< /Root %d 0 R /Size %d >>\n"
+        % (last, len(pages), b" 0 R ".join(pages), last + 1, last, last + 1, last + 2)
+    )
 
 
 def form_values(pdf: Pdf, page: PdfPage) -> list[tuple[str, str]]:

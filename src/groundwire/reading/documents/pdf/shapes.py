@@ -14,7 +14,7 @@ __all__ = ["Color", "Shape", "Shapes", "fill_color", "page_shapes"]
 Color = tuple[int, int, int, int]
 """Red, green, blue and opacity, 0 to 255 each."""
 
-_TEXT, _PATH, _IMAGE, _SHADING, _FORM = 1, 2, 3, 4, 5  # FPDF_PAGEOBJ_...
+_TEXT, _PATH, _IMAGE, _FORM = 1, 2, 3, 5  # FPDF_PAGEOBJ_...
 _MAX_OBJECTS: Final = 20_000
 _MAX_SHAPES: Final = 300
 _MIN_COVER_HEIGHT: Final = 4.0  # points; a word is not hidden by a shape lower than this
