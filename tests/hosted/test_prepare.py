@@ -428,6 +428,16 @@ def test_a_plan_that_does_not_fit_the_body() -> None:
         )
 
 
+def test_a_wrong_option_is_never_ignored() -> None:
+    wrong: Any = {"mdoe": "native"}
+    body = body_of("openai_responses", responses())
+    for how, request in ((plan_for(body, "openai"), body), ("openai", {**body, "tools": []}), ("openai", body)):
+        with pytest.raises(TypeError, match=r"prepare\(\) got an unexpected keyword argument 'mdoe'"):
+            prepare(request, how, **wrong)
+    with pytest.raises(TypeError, match="mdoe"):
+        plan_for(body, "openai", **wrong)
+
+
 def test_a_body_without_a_search_comes_back_as_it_is_unless_one_is_to_be_added() -> None:
     body = body_of("anthropic", anthropic("add", ADD))
     assert prepare(body, "anthropic") == body

@@ -360,11 +360,11 @@ async def serving(
         app: What is served.
         host: Where.
         port: Where; 0 is any that is free.
-        options: Other bounds of the connections; see `groundwire_server.uvicorn_runner.bounded`.
+        options: Other bounds of the connections; see `bounded`.
         listener: A socket that listens, instead; a Unix one has no URL.
     """
     listener = listener or listen(host, port)
-    server = _Quiet(_config(app, options or bounded()), lambda: None)
+    server = _Quiet(_config(app, bounded() if options is None else options), lambda: None)
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield f"http://{host}:{listener.getsockname()[1]}"

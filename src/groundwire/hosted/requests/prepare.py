@@ -254,6 +254,8 @@ def prepare(
             caller's own tool has the name of a Groundwire tool. NativeUnsupported: hosted search is required and cannot
             be used.
     """
+    if unknown := options.keys() - RequestOptions.__optional_keys__:
+        raise TypeError(f"prepare() got an unexpected keyword argument {min(unknown)!r}")
     row = api_of(body, how.api if isinstance(how, Plan) else how)
     if add:
         body = with_search(body, row, options.get("needs") or NO_NEEDS, tools=tools)
