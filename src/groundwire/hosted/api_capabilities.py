@@ -58,6 +58,8 @@ class Hosted:
     """The parameters with which it is rejected."""
     switch_to: str = ""
     """The model that searches instead of the requested one."""
+    options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Where it has the options of a search, if not in the usual fields; see `data/matrix.toml`."""
     request: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     """The request fields that enable it, if they are plain data; see `data/matrix.toml`."""
     notes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

@@ -156,7 +156,6 @@ _BUILDERS: Mapping[Wire, Builder] = MappingProxyType(
 )
 _OTHER_BUILDERS: Mapping[str, Builder] = MappingProxyType(
     {
-        "groq": hosted_tools.to_groq,
         "openai_chat": hosted_tools.to_openai_chat,
         "openrouter": hosted_tools.to_tool,
     }
