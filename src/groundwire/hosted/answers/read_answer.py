@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -18,6 +17,7 @@ from groundwire.hosted.answers.openai_responses import ResponsesReader
 from groundwire.hosted.answers.types import HostedAnswer
 from groundwire.hosted.answers.upstream_errors import error_of, unreadable
 from groundwire.hosted.api_capabilities import Wire, load_matrix
+from groundwire.json_text import json_or_none
 
 __all__ = ["not_an_answer", "read_answer", "read_into", "stream_reader"]
 
@@ -138,24 +138,19 @@ def not_an_answer(
 
 def _json(body: object) -> tuple[object, str]:
     """Return the JSON of a body, or None and a description of the body."""
-    if isinstance(body, (bytearray, memoryview)):
-        body = bytes(body)
-    if not isinstance(body, (bytes, str)):
+    if not isinstance(body, (bytes, bytearray, memoryview, str)):
         return (dict(body) if isinstance(body, Mapping) else body), ""
-    try:
-        return json.loads(body.removeprefix("\ufeff") if isinstance(body, str) else body), ""
-    except RecursionError:
-        return None, "JSON that is nested too deeply"
-    except ValueError:
-        text = body if isinstance(body, str) else body.decode("utf-8", "replace")
-    start = text.lstrip()[:_MAX_EXCERPT_CHARS]
-    if not start:
+    text = body if isinstance(body, str) else bytes(body).decode("utf-8", "replace")
+    text = text.removeprefix("\ufeff").lstrip()
+    if (value := json_or_none(text)) is not None:
+        return value, ""
+    if not text:
         return None, "an empty body"
-    if start.startswith("<"):
+    if text.startswith("<"):
         return None, "a web page"
-    if start.startswith(("data:", "event:")):
+    if text.startswith(("data:", "event:")):
         return None, "an event stream, which AnswerStream reads,"
-    return None, f"something that is not JSON ({_excerpt(start)})"
+    return None, f"something that is not JSON ({_excerpt(text[:_MAX_EXCERPT_CHARS])})"
 
 
 def _reader_of(api: str, body: Mapping[str, Any]) -> type[WireReader] | None:

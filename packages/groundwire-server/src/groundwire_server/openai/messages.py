@@ -36,7 +36,7 @@ from groundwire_server.openai.server_tool_blocks import (
     with_function_tools,
 )
 from groundwire_server.openai.upstream import UpstreamAnswer
-from groundwire_server.request_json import UpstreamRejected
+from groundwire_server.request_json import UpstreamRejected, write_json
 
 __all__ = ["CountTokensHandler", "MessagesHandler"]
 
@@ -302,8 +302,9 @@ class CountTokensHandler(MessagesHandler):
 
     async def answer(self) -> Response:
         """Forward the request with the tools of the model."""
-        request = prepare(self.body, self.plan, tools=self.tools)
-        answer = await self.context.upstream.post(self.target, self.headers, request)
+        request = write_json(prepare(self.body, self.plan, tools=self.tools))
+        async with self.context.upstream.ask("POST", self.target, self.headers, request) as response:
+            answer = await self.context.upstream.answer(response)
         return Response(answer.data, headers=dict(answer.headers))
 
 

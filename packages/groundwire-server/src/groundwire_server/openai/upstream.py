@@ -19,7 +19,7 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
 from groundwire.hosted.answers.types import parsed
 from groundwire_server.error_body import Failed, failed
-from groundwire_server.request_json import UpstreamRejected, write_json
+from groundwire_server.request_json import UpstreamRejected
 
 __all__ = ["Upstream", "UpstreamAnswer", "broken", "forwarded_headers", "parse_events", "returned_headers"]
 
@@ -116,16 +116,6 @@ class Upstream:
             raise self._failed(502, "cannot be reached", "upstream_unreachable") from error
         except (aiohttp.ClientError, ConnectionError) as error:
             raise self._failed(502, "ended its response early", "upstream_broken") from error
-
-    async def post(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> UpstreamAnswer:
-        """Send a request and return the JSON object in the response.
-
-        Raises:
-            UpstreamRejected: the response is an error.
-            Failed: it is not an answer.
-        """
-        async with self.ask("POST", path, headers, write_json(body)) as response:
-            return await self.answer(response)
 
     async def answer(self, response: aiohttp.ClientResponse) -> UpstreamAnswer:
         """Read the JSON object in a response.
