@@ -109,7 +109,7 @@ async def run_tools(
         model: The model, where `messages` does not name it.
         plan: Which search is used; by default, planned for this request. One plan applies to the whole run.
         mode: `auto`, `native` or `local`; by default the setting `search.mode`.
-        needs: Requirements for every search.
+        needs: Requirements for every search; by default those of the plan.
         tools: The local tools, such as `guarded_tools(web)`; by default `web_tools(web, plan.needs)`.
         max_rounds: Maximum model calls, 1 to 100. In the last one tools are disabled, so that the model answers.
         hosted_searches: Maximum hosted searches per model call, 1 to 1,000. Fewer are allowed when the session has
@@ -135,7 +135,9 @@ async def run_tools(
         body[row.body] = conversation(body, row)
     if model is not None:
         body.setdefault("model", model)
-    body = with_search(body, row, needs or NO_NEEDS, tools=tools or ())
+    body = with_search(body, row, tools=tools or ())
+    if plan is not None and needs not in (None, plan.needs):
+        raise InvalidRequest("needs", "differ from those of the plan", "Make the plan with them.")
     if plan is None:
         plan = plan_request(body, row, web, mode, needs, tools or (), hosted_searches)
     ours = tuple(web_tools(web, plan.needs) if tools is None else tools)

@@ -179,7 +179,7 @@ class CompletionHandler(ABC):
         if self.run:
             self.web = await _resumed(self.context, self.run.used)
         cleaned, needs = self._extract_needs(restored)
-        self.body: dict[str, Any] = with_search(cleaned, self.row, needs)
+        self.body: dict[str, Any] = with_search(cleaned, self.row)
         # The names are enough to plan; the needs of the plan are then those of the tools.
         self.plan: Plan = plan_for(
             self.body,
