@@ -55,7 +55,7 @@ def plan_request(
 
     plan = plan_with(needs or NO_NEEDS)
     automatic = (web.settings.search.mode if mode is None else mode) == "auto"
-    if plan.hosted is None or plan.hosted.max_uses != "no" or web.budget is None or not automatic:
+    if plan.hosted is None or plan.hosted.max_uses or web.budget is None or not automatic:
         return plan
     bounded = plan_with((needs or NO_NEEDS).also(Needs(max_uses=max_uses)))
     return replace(bounded, needs=plan.needs)
@@ -273,7 +273,7 @@ class _Loop:
         if not reservation.searches:
             return None if self.paused else await self._ask(without_search(body, self.plan.api))
         hosted = self.plan.hosted
-        if (self.web.budget is not None or limit is not None) and hosted is not None and hosted.max_uses != "no":
+        if (self.web.budget is not None or limit is not None) and hosted is not None and hosted.max_uses:
             bounded = replace(self.plan, needs=replace(self.plan.needs, max_uses=reservation.searches))
             request = prepare(body, bounded)
         searches = 0
