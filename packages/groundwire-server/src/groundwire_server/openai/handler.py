@@ -40,6 +40,7 @@ from groundwire_server.openai.conversations import ConversationLedger, Conversat
 from groundwire_server.openai.prompts import location_of, messages_of, sum_usage, utterances_in, with_date
 from groundwire_server.openai.upstream import Upstream, UpstreamAnswer, broken, parse_events, returned_headers
 from groundwire_server.request_json import JSON_HEADERS, UpstreamRejected, write_json
+from groundwire_server.warning_header import warning_headers
 
 __all__ = ["CONVERSATION_HEADERS", "SEARCH_HEADER", "CompletionHandler", "HandlerContext", "PiecesHandler"]
 
@@ -191,6 +192,7 @@ class CompletionHandler(ABC):
             calls_tools=True,
             tools=self.context.tools,
         )
+        self.notices |= warning_headers(self.plan.warnings)
         rules = _permission(self.context)
         ours = [guarded(tool, rules) for tool in web_tools(self.web, self.plan.needs)]
         requested = self.requested_tools(self.request)
@@ -316,7 +318,7 @@ class CompletionHandler(ABC):
             may_retry = is_first and error.status in _REFUSAL_STATUSES and self.tools and not self.request.get("tools")
             if may_retry and _NO_TOOLS.search(error.message()):
                 _log.warning("The model server rejects tools, so web search is off: %s", error.message())
-                self.tools, self.notices = (), {SEARCH_HEADER: "unsupported"}
+                self.tools, self.notices = (), {**self.notices, SEARCH_HEADER: "unsupported"}
                 return await self._call(self.body)  # which has the search, and no functions in its place yet
             raise
 

@@ -299,7 +299,7 @@ class CountTokensHandler(MessagesHandler):
         request = write_json(prepare(self.body, self.plan, tools=self.tools))
         async with self.context.upstream.ask("POST", self.target, self.headers, request) as response:
             answer = await self.context.upstream.answer(response)
-        return Response(answer.data, headers=dict(answer.headers))
+        return Response(answer.data, headers={**answer.headers, **self.notices})
 
 
 def placed_event(value: dict[str, Any], place: int, raw: bytes) -> bytes:
