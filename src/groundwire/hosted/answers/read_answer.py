@@ -74,11 +74,6 @@ def read_answer(
     return answer.build()
 
 
-def _stream_reader(api: str, data: Mapping[str, Any]) -> type[WireReader]:
-    """Return the parser for a stream of an API that begins with `data`."""
-    return _reader_of_shape(data) or _reader_of_api(api)
-
-
 def _reader_of_api(api: str) -> type[WireReader]:
     return _READERS[load_matrix().apis[api].wire]
 
@@ -315,7 +310,8 @@ class AnswerStream:
         if self._reader is None:
             if failure is not None and not {"choices", "response"} & set(data):
                 return
-            self._reader = _stream_reader(self._builder.api, data)(self._builder)
+            reader = _reader_of_shape(data) or _reader_of_api(self._builder.api)
+            self._reader = reader(self._builder)
         self._reader.event(name, data)
 
     def _check_open(self) -> None:

@@ -27,7 +27,6 @@ from groundwire.hosted.requests.request_body import (
     Body,
     SearchTool,
     choice_without,
-    location_option,
     min_limit,
     native_options,
     tools_with,
@@ -66,8 +65,8 @@ def to_tool(body: Mapping[str, Any], search: SearchTool, plan: Plan, now: dateti
         others = {name: value for name, value in old.items() if name not in lists} if isinstance(old, Mapping) else {}
         new = others | {name: list(value) for name, value in lists.items() if value}
         options = {**options, outside: new} if outside else new
-    if place := location_option(needs):
-        options["user_location"] = place
+    if needs.location:
+        options["user_location"] = {"type": "approximate", **needs.location.parts()}
     if plan.direct_only:
         options["allowed_callers"] = ["direct"]
     tool = options

@@ -222,8 +222,7 @@ def forwarded_headers(headers: Mapping[str, str]) -> dict[str, str]:
 def returned_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Return the model server's headers that are sent to the client, including rate limits and Retry-After."""
     returned = {name: value for name, value in headers.items() if not _is_local_header(name)}
-    kind = next((value for name, value in headers.items() if name.lower() == "content-type"), "application/json")
-    return {**returned, "Content-Type": kind}
+    return {**returned, "Content-Type": headers.get("Content-Type", "application/json")}
 
 
 def _is_local_header(name: str) -> bool:
