@@ -110,8 +110,7 @@ class Proxy:
         if not root:  # Ollama's command line looks there whether its server runs
             routes.append(Route("/", partial(self._forward, "/"), methods=["GET"]))
             self.beside += ("/",)
-        handlers_of_errors = {Failed: _failed, ClientDisconnect: _gone}
-        self.app: Starlette = Starlette(routes=routes, exception_handlers=handlers_of_errors)
+        self.app: Starlette = Starlette(routes=routes, exception_handlers={ClientDisconnect: _gone})
 
     async def aclose(self) -> None:
         """Close the connections to the model server."""
@@ -204,10 +203,6 @@ def _owner(request: Request) -> str:
     key = next((request.headers[name] for name in names if request.headers.get(name)), "")
     key = key or request.query_params.get("key", "")
     return hashlib.sha256(f"{own}\n{key}".encode()).hexdigest()
-
-
-async def _failed(_request: Request, error: Exception) -> Response:
-    return _failure(error).response()
 
 
 async def _gone(_request: Request, _error: Exception) -> Response:
