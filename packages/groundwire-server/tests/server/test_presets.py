@@ -267,7 +267,7 @@ def test_other_machines_need_a_key(
 async def test_the_rate_of_a_key(serve: Serve, tmp_path: Path) -> None:
     key, record = make_key("ci", datetime.now(UTC))
     KeyFile(tmp_path / "keys.json").add(record)
-    _, client = await serve(requests_per_minute=12)
+    _, client = await serve(requests_per_minute=1, burst=2)
     answers = [await client.ask(X_API_Key=key) for _ in range(3)]
     assert [status for status, _, _ in answers] == [200, 200, 429]
     assert answers[2][1]["retry-after"]

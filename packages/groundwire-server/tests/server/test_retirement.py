@@ -93,7 +93,7 @@ async def serving(
 ) -> AsyncIterator[Process]:
     begun, retired, bounds = asyncio.Event(), asyncio.Event(), bounded(idle_timeout=idle_timeout)
     with listen("127.0.0.1", 0) as listener:
-        async with build_gateway(settings()) as gateway:
+        async with build_gateway(settings(), page=False) as gateway:
             calls = Calls(gateway, bounds["http"])
             options: dict[str, Any] = {"calls": calls, "grace": 60.0, "say": lambda _: None}
             options |= {"retire": retired.set, "options": bounds}

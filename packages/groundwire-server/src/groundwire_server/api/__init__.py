@@ -23,6 +23,7 @@ def build_gateway(
     *,
     host: str = "",
     upstream: str | None = None,
+    page: bool = True,
     peers: Peers | None = None,
 ) -> Gateway:
     """Build the whole server, as run by `groundwire serve`: REST API, web page, MCP, OpenAI-compatible endpoint.
@@ -31,6 +32,7 @@ def build_gateway(
         settings: The current settings; by default they are read from the environment and files.
         host: Where it is going to listen; by default where the settings say.
         upstream: Where a model server's OpenAI-compatible API begins: the proxy in front of it is then at `/openai/v1`.
+        page: Whether the web page is at `/`.
         peers: The other worker processes, where it is one of several.
 
     Raises:
@@ -43,7 +45,7 @@ def build_gateway(
         if upstream is not None:
             yield from openai_mounts(context, upstream)
 
-    return build_app(settings or load(), mounts, host=host, rest_api=True, peers=peers)
+    return build_app(settings or load(), mounts, host=host, rest_api=True, page=page, peers=peers)
 
 
 def build_mcp(settings: Settings | None = None, *, host: str = _LOOPBACK) -> Gateway:

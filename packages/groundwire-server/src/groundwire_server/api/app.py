@@ -275,6 +275,7 @@ def build_app(
     how: str = HOW,
     takes_access_tokens: bool = True,
     rest_api: bool = False,
+    page: bool = False,
     peers: Peers | None = None,
 ) -> Gateway:
     """Build the application of all servers, with its mounts and `Access` in front.
@@ -285,7 +286,8 @@ def build_app(
         host: Where it is going to listen; empty means where the settings say.
         how: How a key is sent.
         takes_access_tokens: Whether those of the settings' issuers let in, when it is checked where it may listen.
-        rest_api: Whether the REST API is served, and the web page at `/`.
+        rest_api: Whether the REST API is served.
+        page: Whether the web page is at `/`.
         peers: The other worker processes; None where there are none.
 
     Raises:
@@ -297,7 +299,7 @@ def build_app(
     web = Web(_isolated(settings), call_listeners=(metrics,))
     context = AppContext(web=web.with_files(), traffic=Traffic())  # a request names no file of this machine
     mounted = tuple(mounts(context))
-    pages = SignedIn(context.web, keys) if rest_api else None
+    pages = SignedIn(context.web, keys) if page else None
     tokens = None
     if web.settings.server.oauth.issuers:
         from groundwire_server.auth.oauth import AccessTokens  # a server without it needs no cryptography

@@ -91,6 +91,7 @@ _PROXY_GRACE = 3.0  # seconds that running conversations have to end
     help="Seconds for which /readyz reports the shutdown while calls are still accepted.",
 )
 @search_with
+@click.option("--no-page", "without_page", is_flag=True, help="Serve no web page at /.")
 def serve(
     host: str | None,
     port: int | None,
@@ -99,6 +100,7 @@ def serve(
     grace: float,
     notice: float,
     providers: tuple[str, ...],
+    without_page: bool,
 ) -> None:
     """Serve search and reading over HTTP: one service for the agents of a team.
 
@@ -117,7 +119,7 @@ def serve(
     if not logging.getLogger(_LOGGER).isEnabledFor(logging.INFO):  # else the log of -v has its records
         as_json = context.find_root().params.get("log_format") == "json"
         context.with_resource(log_to_stderr(1, as_json=as_json, only=_LOGGER))
-    options = _Options(upstream, grace, notice, read_settings)
+    options = _Options(upstream, grace, notice, page=not without_page, read_settings=read_settings)
     if settings.server.workers > 1:
         _stop(_supervise(settings, options))
     number = fair_loop.run(without_waiting(lambda: _serve(settings, options)))
@@ -136,6 +138,7 @@ class _Options:
     upstream: str | None
     grace: float
     notice: float
+    page: bool
     read_settings: Callable[[], Settings]
     """Reads the settings again."""
 
@@ -146,11 +149,11 @@ async def _serve(settings: Settings, options: _Options, seat: Seat | None = None
     from groundwire_server.api.peers import Peers
 
     peers = None if seat is None else Peers(seat.folder, seat.number)
-    gateway = build_gateway(settings, upstream=options.upstream, peers=peers)
+    gateway = build_gateway(settings, upstream=options.upstream, page=options.page, peers=peers)
 
     def ready(address: str) -> None:
         if seat is None or seat.is_first:
-            for line in _welcome(gateway, address):
+            for line in _welcome(gateway, address, page=options.page):
                 say(line)
         if seat is not None:
             listener.listen(_BACKLOG)  # asyncio has set it to the number of connections that it accepts at a time
@@ -309,16 +312,17 @@ async def run_server(
                 await gateway.aclose()
 
 
-def _welcome(gateway: Gateway, address: str) -> Iterator[str]:
+def _welcome(gateway: Gateway, address: str, *, page: bool) -> Iterator[str]:
     """Yield what to tell a person who has just started a gateway."""
     yield f"Groundwire is ready at {address}"
     rows = [
-        ("the web page", "/"),
         ("search, read, answer", "/v1/search  /v1/pages  /v1/ask  /v1/verify"),
         ("as SearXNG or Perplexity", "/search"),
     ]
     rows += [(_MOUNTS[path], path) for path in gateway.paths if path in _MOUNTS]
     rows += [("API description", "/openapi.json"), ("health and metrics", "/healthz  /readyz  /metrics")]
+    if page:
+        rows.insert(0, ("the web page", "/"))
     for what, paths in rows:
         yield f"  {what:<26}{paths}"
     providers = ", ".join(provider.name for provider in gateway.web.search_providers)
