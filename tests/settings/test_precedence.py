@@ -96,6 +96,7 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "server.require_key": (True, False, True, False, True),
     "server.requests_per_minute": (1, 2, 3, 4, 5),
     "server.access_log": (True, False, True, False, True),
+    "server.burst": (1, 2, 3, 4, 5),
     "server.max_concurrent_requests": (1, 2, 3, 4, 5),
     "server.max_connections": (1, 2, 3, 4, 5),
     "server.max_mcp_sessions": (1, 2, 3, 4, 5),

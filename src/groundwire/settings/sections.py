@@ -405,6 +405,8 @@ class ServerSettings(SettingsSection):
     """Whether a key is required on loopback, too, even if there has never been one."""
     requests_per_minute: int = Field(default=0, ge=0, le=1_000_000)
     """The default rate limit of a key in requests per minute; 0 means no limit."""
+    burst: int = Field(default=0, ge=0, le=1_000_000)
+    """The burst after a quiet period; 0 means a sixth of the rate."""
     max_concurrent_requests: int = Field(default=1_000, ge=1, le=100_000)
     """Maximum concurrent requests of one process; further ones get status 429 with Retry-After."""
     max_connections: int = Field(default=2_000, ge=1, le=100_000)

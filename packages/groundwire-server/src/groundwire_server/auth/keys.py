@@ -69,7 +69,9 @@ class KeyLimits(_Part):
     """The limits of a key; 0 and empty mean no separate limit."""
 
     rate: int = Field(default=0, ge=0, le=1_000_000)
-    """Requests per minute, in the long run; a sixth of them at once after a quiet period."""
+    """Requests per minute, in the long run."""
+    burst: int = Field(default=0, ge=0, le=1_000_000)
+    """The burst after a quiet period; 0 means a sixth of the rate."""
     calls_per_day: int = Field(default=0, ge=0)
     """Maximum searches and pages in total per day, UTC."""
     usd_per_day: float = Field(default=0.0, ge=0, allow_inf_nan=False)

@@ -49,7 +49,7 @@ _OPERATORS = "/metrics"  # which only keys of operators may see
 _SUGGESTIONS = "/page/suggestions"  # of the web page, while a query is typed
 _SUGGESTIONS_PER_SEARCH = 10
 CHANGEABLE: Final = frozenset(
-    {"access_log", "body_timeout", "max_body_bytes", "max_concurrent_requests", "requests_per_minute"}
+    {"access_log", "body_timeout", "burst", "max_body_bytes", "max_concurrent_requests", "requests_per_minute"}
 )
 """The settings of `server` that change while it runs."""
 _NO_LARGER: Mapping[str, int] = MappingProxyType({})
@@ -131,7 +131,7 @@ class Access:
         self._hosts = HostCheck.of(host or settings.host, settings.allowed_hosts, origins)
         self._authenticator = authenticator
         self._store = store
-        self._rates = Rates(store, settings.requests_per_minute)
+        self._rates = Rates(store, settings.requests_per_minute, settings.burst)
         self._count = count
         self._running = 0
         trusted, log = list(settings.trusted_proxies), cast("Any", self._log)  # uvicorn's types of ASGI are its own
@@ -162,7 +162,7 @@ class Access:
             settings: The section `server` as it is now.
         """
         self._settings = settings = self._settings.model_copy(update=settings.model_dump(include=set(CHANGEABLE)))
-        self._rates = Rates(self._store, settings.requests_per_minute)
+        self._rates = Rates(self._store, settings.requests_per_minute, settings.burst)
         self.admission.resize(_places(settings))
         return settings
 

@@ -267,7 +267,6 @@ class Failures:
 
 
 _MINUTE = 60.0
-_ROUNDING = 0.001  # seconds; of a rate whose interval is no round number, the last of a burst would come too early
 
 
 class Rates:
@@ -276,11 +275,13 @@ class Rates:
     Args:
         store: Where the paces are.
         rate: Requests per minute of a key without its own rate; 0 means no limit.
+        burst: Its burst; 0 is a sixth of the rate.
     """
 
-    def __init__(self, store: Store, rate: int) -> None:
+    def __init__(self, store: Store, rate: int, burst: int) -> None:
         self._store = store
         self._rate = rate
+        self._burst = burst
 
     async def take(self, key_id: str, limits: KeyLimits, share: int = 1) -> None:
         """Count one request.
@@ -296,10 +297,10 @@ class Rates:
         rate = limits.rate or self._rate
         if not rate:
             return
-        burst = math.ceil(rate / 6) * share
+        burst = ((limits.burst if limits.rate else self._burst) or math.ceil(rate / 6)) * share
         rate *= share
         interval, name = _MINUTE / rate, f"key:{key_id}:rate" + (f":{share}" if share > 1 else "")
-        pace = await self._store.pace(name, interval=interval, burst=burst, max_wait=_ROUNDING)
+        pace = await self._store.pace(name, interval=interval, burst=burst, max_wait=0.0)
         if not pace.granted:
             text = f"This key may send {rate:,} requests a minute, in bursts of {burst:,}. Retry later."
             raise failed(429, "rate_limited", text, retry_after=pace.wait)

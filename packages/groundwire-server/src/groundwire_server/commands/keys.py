@@ -48,6 +48,12 @@ def keys(ctx: click.Context) -> None:
 @click.option("--expires", metavar="WHEN", help="Expiry: 90d (days from now), or 2027-01-31 (end of the day, UTC).")
 @click.option("--operator", is_flag=True, help="Let the key see data of all tenants, such as metrics.")
 @click.option("--rate", type=click.IntRange(1, 1_000_000), metavar="N", help="Sustained requests per minute.")
+@click.option(
+    "--burst",
+    type=click.IntRange(1, 1_000_000),
+    metavar="N",
+    help="Burst of requests; by default a sixth of the rate.",
+)
 @click.option("--calls-per-day", type=click.IntRange(1), metavar="N", help="Searches and pages per day (UTC).")
 @click.option("--usd-per-day", type=click.FloatRange(0, min_open=True), metavar="X", help="US dollars per day (UTC).")
 @click.option("--provider", "providers", multiple=True, metavar="NAME", help="Allow only this provider; repeatable.")
@@ -61,6 +67,8 @@ def create(name: str, tenant: str | None, expires: str | None, operator: bool, n
     The key is shown only once; the key file holds its hash. Clients send it as
     `Authorization: Bearer KEY` or `X-API-Key: KEY`.
     """
+    if options["burst"] and not options["rate"]:
+        raise click.UsageError("--burst requires --rate.")
     settings = _settings()
     now = datetime.now(UTC)
     try:

@@ -47,7 +47,7 @@ async def test_a_line_says_whose_request_it_was_and_how_it_ended(serve: Serve, l
 
 async def test_a_refusal_says_who_was_refused(serve: Serve, log: Log) -> None:
     gateway = await serve()
-    key, record = gateway.record("ci", rate=6)
+    key, record = gateway.record("ci", rate=60, burst=1)
     answers = [await gateway.ask("/x", key=key), await gateway.ask("/x", key=key), await gateway.ask("/x")]
     gateway.revoke("ci")
     answers += [await gateway.ask("/x", key=key), await gateway.ask("//x"), await gateway.ask("/x", Host="other")]

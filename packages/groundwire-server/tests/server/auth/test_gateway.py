@@ -129,7 +129,7 @@ async def test_another_tenants_session_is_not_there(house: House) -> None:
 async def test_limits_of_a_key_hold_over_two_gateways(house: House, world: World) -> None:
     clients = [await house.make(), await house.make()]
     host = world.origins[0].split("/")[2].partition(":")[0]
-    few, slow = house.key("few", calls_per_day=3), house.key("slow", rate=12)
+    few, slow = house.key("few", calls_per_day=3), house.key("slow", rate=1, burst=2)
     narrow = house.key("narrow", blocked_domains=[host])
     one_provider = house.key("one", providers=["local"])
 

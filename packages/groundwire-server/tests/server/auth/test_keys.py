@@ -90,7 +90,7 @@ def test_a_record_survives_being_written() -> None:
 
 def test_a_key_has_no_limits_of_its_own_unless_they_are_given() -> None:
     limits = make_key("ci", NOW)[1].limits
-    assert limits == KeyLimits(rate=0, calls_per_day=0, usd_per_day=0.0)
+    assert limits == KeyLimits(rate=0, burst=0, calls_per_day=0, usd_per_day=0.0)
     assert (limits.providers, limits.allowed_domains, limits.blocked_domains) == ((), (), ())
     assert not make_key("ci", NOW)[1].operator
     assert make_key("ci", NOW, operator=True)[1].operator
@@ -98,7 +98,7 @@ def test_a_key_has_no_limits_of_its_own_unless_they_are_given() -> None:
 
 @pytest.mark.parametrize(
     ("name", "least", "most"),
-    [("rate", 0, 1_000_000), ("calls_per_day", 0, 10**9)],
+    [("rate", 0, 1_000_000), ("burst", 0, 1_000_000), ("calls_per_day", 0, 10**9)],
 )
 def test_the_bounds_of_the_limits(name: str, least: int, most: int) -> None:
     for value in (least, most):
@@ -137,7 +137,7 @@ def test_a_key_is_no_operators_and_its_calls_are_kept_unless_it_is_said() -> Non
 
 @pytest.mark.parametrize(
     ("field", "most"),
-    [("rate", 1_000_000), ("calls_per_day", None), ("usd_per_day", None)],
+    [("rate", 1_000_000), ("burst", 1_000_000), ("calls_per_day", None), ("usd_per_day", None)],
 )
 def test_which_limits_a_key_may_have(field: str, most: int | None) -> None:
     assert getattr(KeyLimits(), field) == 0

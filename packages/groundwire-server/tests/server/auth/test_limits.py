@@ -40,8 +40,8 @@ async def stores(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterato
 
 
 async def test_one_rate_for_two_gateways(stores: Callable[[], tuple[Store, Store]]) -> None:
-    gateways = [Rates(store, 0) for store in stores()]
-    limits = KeyLimits(rate=36)
+    gateways = [Rates(store, 0, 0) for store in stores()]
+    limits = KeyLimits(rate=1, burst=6)
 
     async def take(number: int) -> int:
         try:
@@ -59,7 +59,7 @@ async def test_one_rate_for_two_gateways(stores: Callable[[], tuple[Store, Store
 
 async def test_who_asks_for_too_much_is_told_when_to_come_again() -> None:
     clock = Clock()
-    rates = Rates(MemoryStore(clock=clock), 60)
+    rates = Rates(MemoryStore(clock=clock), 60, 0)
     for _ in range(10):
         await rates.take("k", KeyLimits())
     with pytest.raises(Failed, match="60 requests a minute, in bursts of 10") as caught:
@@ -73,16 +73,20 @@ async def test_who_asks_for_too_much_is_told_when_to_come_again() -> None:
 @pytest.mark.parametrize(
     ("general", "own", "burst"),
     [
-        (60, {}, 10),
-        (60, {"rate": 12}, 2),
-        (60, {"rate": 13}, 3),
-        (60, {"rate": 18}, 3),
-        (0, {"rate": 1}, 1),
+        ((60, 0), {}, 10),
+        ((60, 3), {}, 3),
+        ((60, 3), {"rate": 12}, 2),
+        ((60, 3), {"rate": 13}, 3),
+        ((60, 3), {"rate": 12, "burst": 7}, 7),
+        ((60, 3), {"burst": 7}, 3),
+        ((0, 3), {"rate": 1}, 1),
     ],
 )
-async def test_a_keys_own_rate_comes_with_its_own_burst(general: int, own: dict[str, int], burst: int) -> None:
+async def test_a_keys_own_rate_comes_with_its_own_burst(
+    general: tuple[int, int], own: dict[str, int], burst: int
+) -> None:
     clock = Clock()
-    rates = Rates(MemoryStore(clock=clock), general)
+    rates = Rates(MemoryStore(clock=clock), *general)
     for _ in range(burst):
         await rates.take("k", KeyLimits.model_validate(own))
     with pytest.raises(Failed):

@@ -190,7 +190,7 @@ async def test_the_tenant_is_of_the_claim_and_of_the_issuer(serve: Serve, issuer
 
 async def test_the_rate_of_a_tenant_is_limited(serve: Serve, issuer: AuthorizationServer) -> None:
     oauth = {"issuers": [issuer.url], "resource": RESOURCE}
-    gateway = await serve(oauth=oauth, requests_per_minute=1)
+    gateway = await serve(oauth=oauth, requests_per_minute=1, burst=1)
     assert [(await gateway.ask("/mcp", key=of()(issuer))).status for _ in range(2)] == [200, 429]
     assert (await gateway.ask("/mcp", key=of(sub="bob")(issuer))).status == 200
 

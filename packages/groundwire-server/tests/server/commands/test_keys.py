@@ -41,6 +41,7 @@ def test_from_its_making_to_its_end(terminal: Any, file: KeyFile) -> None:
 def test_limits_are_kept(terminal: Any, file: KeyFile) -> None:
     options = {
         "--rate": "60",
+        "--burst": "7",
         "--calls-per-day": "100",
         "--usd-per-day": "2.5",
         "--provider": "searxng,local",
@@ -56,6 +57,7 @@ def test_limits_are_kept(terminal: Any, file: KeyFile) -> None:
     assert id_of(key) == row["id"]
     assert row["limits"] == {
         "rate": 60,
+        "burst": 7,
         "calls_per_day": 100,
         "usd_per_day": 2.5,
         "providers": ["searxng", "local"],
@@ -72,7 +74,7 @@ def test_limits_are_kept(terminal: Any, file: KeyFile) -> None:
     assert "digest" not in row
     assert row["state"] == "valid"
     table = terminal.here("keys", "list").stdout
-    assert "rate=60, calls_per_day=100, usd_per_day=2.5" in table
+    assert "rate=60, burst=7, calls_per_day=100, usd_per_day=2.5" in table
 
 
 @pytest.mark.parametrize(
@@ -85,6 +87,7 @@ def test_limits_are_kept(terminal: Any, file: KeyFile) -> None:
         (["create", "a", "--allow-domain", "http://a"], "not a domain name"),
         (["create", "a", "--expires", "soon"], "90d"),
         (["create", "a", "--expires", "2020-01-01"], "is in the past"),
+        (["create", "a", "--burst", "3"], "--burst requires --rate"),
         (["create", "a", "--rate", "0"], "--rate"),
         (["create", "a", "--usd-per-day", "nan"], "usd_per_day"),
         (["revoke", "nobody"], "keys list"),

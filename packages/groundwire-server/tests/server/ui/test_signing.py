@@ -178,7 +178,7 @@ async def test_a_browser_gets_a_page_where_there_is_nothing_and_opens_no_endpoin
 
 
 async def test_suggestions_count_apart_from_what_a_key_asks(house: House) -> None:
-    key, _ = house.key("typist", rate=12)
+    key, _ = house.key("typist", rate=1, burst=2)
     client = await house.browser(key)
     typed = [await client.get("/page/suggestions?q=a") for _ in range(20)]
     assert [response.status for response in typed] == [200] * 20
