@@ -23,6 +23,7 @@ def build_gateway(
     *,
     host: str = "",
     upstream: str | None = None,
+    upstream_key: str = "",
     page: bool = True,
     peers: Peers | None = None,
 ) -> Gateway:
@@ -32,6 +33,7 @@ def build_gateway(
         settings: The current settings; by default they are read from the environment and files.
         host: Where it is going to listen; by default where the settings say.
         upstream: Where a model server's OpenAI-compatible API begins: the proxy in front of it is then at `/openai/v1`.
+        upstream_key: The key for that server, of clients that send none of their own.
         page: Whether the web page is at `/`.
         peers: The other worker processes, where it is one of several.
 
@@ -43,7 +45,7 @@ def build_gateway(
     def mounts(context: AppContext) -> Iterator[Mount]:
         yield mcp_mount(context, peers=peers)
         if upstream is not None:
-            yield from openai_mounts(context, upstream)
+            yield from openai_mounts(context, upstream, key=upstream_key)
 
     return build_app(settings or load(), mounts, host=host, rest_api=True, page=page, peers=peers)
 

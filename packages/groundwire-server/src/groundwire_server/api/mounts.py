@@ -39,20 +39,21 @@ class Mount:
     """Maximum bytes of a request's body, where that is more than the settings say."""
 
 
-def openai_mounts(context: AppContext, upstream: str, path: str = "/openai/v1") -> Iterator[Mount]:
+def openai_mounts(context: AppContext, upstream: str, path: str = "/openai/v1", *, key: str = "") -> Iterator[Mount]:
     """Yield the OpenAI-compatible endpoint in front of a model server, and those of Ollama and Gemini.
 
     Args:
         context: The server's parts.
         upstream: Where the model server's API begins.
         path: The path where it is mounted.
+        key: The key for the model server, of clients that send none.
 
     Raises:
         InvalidRequest: the URL is invalid.
     """
     from groundwire_server.openai.app import Proxy
 
-    proxy = Proxy(context.web, upstream, prefix=path)
+    proxy = Proxy(context.web, upstream, prefix=path, key=key)
     app = Counted(proxy.app, context.traffic)
     yield Mount(path, app, aclosing(proxy), LARGEST_MODEL_REQUEST)
     for other in proxy.beside:

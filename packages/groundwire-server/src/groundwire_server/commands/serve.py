@@ -36,6 +36,7 @@ _logger = logging.getLogger(__name__)
 
 _LOGGER = "groundwire_server"
 _SIGNALLED = 128  # plus the number of the signal, as in shells
+_UPSTREAM_KEY = "GROUNDWIRE_UPSTREAM_KEY"  # the environment variable
 _MOUNTS: Final[Mapping[str, str]] = {
     "/mcp": "MCP",
     "/openai/v1": "OpenAI, with the web",
@@ -72,7 +73,8 @@ _PROXY_GRACE = 3.0  # seconds that running conversations have to end
 @click.option(
     "--upstream",
     metavar="URL",
-    help="Base URL of an OpenAI-compatible API whose models get web search, at /openai/v1.",
+    help="Base URL of an OpenAI-compatible API whose models get web search, at /openai/v1. "
+    f"Clients without a key use the one in {_UPSTREAM_KEY}.",
 )
 @click.option(
     "--grace",
@@ -148,8 +150,9 @@ async def _serve(settings: Settings, options: _Options, seat: Seat | None = None
     from groundwire_server.api import build_gateway
     from groundwire_server.api.peers import Peers
 
+    key = os.environ.get(_UPSTREAM_KEY, "").strip()
     peers = None if seat is None else Peers(seat.folder, seat.number)
-    gateway = build_gateway(settings, upstream=options.upstream, page=options.page, peers=peers)
+    gateway = build_gateway(settings, upstream=options.upstream, upstream_key=key, page=options.page, peers=peers)
 
     def ready(address: str) -> None:
         if seat is None or seat.is_first:

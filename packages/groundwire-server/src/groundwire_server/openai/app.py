@@ -40,6 +40,12 @@ __all__ = ["Proxy"]
 _logger = logging.getLogger(__name__)
 
 _PRIVATE_STORE_BYTES = 32_000_000  # bytes in this process of conversations that must not be stored
+_READ_PATHS = ("health", "models", "api/tags", "api/ps", "api/version", "v1beta/models")
+_MODEL_CALLS = frozenset(
+    ("POST", path)
+    for path in ("embeddings", "completions", "api/generate", "api/embed", "api/embeddings", "api/show", "api/chat")
+)
+_GEMINI_CALL = re.compile(r"v1beta/models/[^/]+:[A-Za-z]+")
 _STORED_RESPONSE = re.compile(r"responses/([^/]+)(/.*)?")
 _ABSENT_STATUSES = (404, 405, 501)  # of a path that a server does not have
 _T = TypeVar("_T")
@@ -57,6 +63,7 @@ class Proxy:
         timeout: Seconds for one request.
         read_timeout: Seconds of silence of the model server after which the request fails.
         keep_alive: Seconds of silence after which a stream gets a comment.
+        key: The key for the model server, for clients that send none.
 
     Raises:
         InvalidRequest: an argument is invalid.
@@ -72,6 +79,7 @@ class Proxy:
         timeout: float = 900.0,
         read_timeout: float = 600.0,
         keep_alive: float = 5.0,
+        key: str = "",
     ) -> None:
         self.upstream: Upstream = Upstream(upstream, read_timeout=read_timeout)
         web = web.with_files()  # a request names no file of this machine
@@ -84,6 +92,7 @@ class Proxy:
             timeout=timeout,
         )
         self._keep_alive = keep_alive
+        self._key = key
         root = prefix.removesuffix("/v1")
         handlers: dict[str, type[CompletionHandler]] = {
             f"{prefix}/chat/completions": ChatHandler,
@@ -122,7 +131,7 @@ class Proxy:
         try:
             data = await request.body()
             body = parse_model_request(data)
-            headers, owner = forwarded_headers(request.headers), _owner(request)
+            headers, owner = self._headers(request), _owner(request)
             if not handler.takes(body):
                 return self._relay("POST", target, headers, data, handler)
             named = next((request.headers[name] for name in CONVERSATION_HEADERS if name in request.headers), "")
@@ -152,14 +161,20 @@ class Proxy:
         Args:
             above: The parent of the path below the server's root; empty means the base URL.
             request: The request.
+
+        Raises:
+            Failed: it is not allowed.
         """
         data = await request.body()
-        headers = forwarded_headers(request.headers)
+        headers = self._headers(request)
         headers["Content-Type"] = request.headers.get("content-type", "application/json")
         path = above + str(request.path_params.get("path", "")).lstrip("/")
         if stored := _STORED_RESPONSE.fullmatch(path):
             conversations = self._context_of(request).conversations(_owner(request))
             path = f"responses/{await conversations.upstream_id(stored[1])}{stored[2] or ''}"
+        if self._key and "authorization" not in request.headers and not _harmless(request.method, path):
+            text = f"The key of this server does not allow {request.method} {path[:80]}."
+            raise failed(403, "", text)
         return self._relay(request.method, _with_query(path, request), headers, data)
 
     def _relay(
@@ -188,6 +203,22 @@ class Proxy:
                     _logger.info("A response that was passed on was cut off: %s", error)
 
         return partial(until_done, relaying)
+
+    def _headers(self, request: Request) -> dict[str, str]:
+        """Return the headers for the model server, with its key."""
+        headers = forwarded_headers(request.headers)
+        named = {name.lower() for name in headers}
+        if self._key and not named & {"authorization", "x-goog-api-key"} and "key" not in request.query_params:
+            headers["Authorization"] = f"Bearer {self._key}"
+        return headers
+
+
+def _harmless(method: str, path: str) -> bool:
+    """Whether a request only calls a model, without changing anything in the account."""
+    path = path.strip("/")
+    if method in ("GET", "HEAD"):
+        return any(path == path_prefix or path.startswith(f"{path_prefix}/") for path_prefix in _READ_PATHS)
+    return (method, path) in _MODEL_CALLS or bool(_GEMINI_CALL.fullmatch(path))
 
 
 def _with_query(path: str, request: Request) -> str:
