@@ -181,8 +181,11 @@ async def test_the_limit_of_a_request_holds_over_its_pauses(world: World, web: W
         return Say("On. ", paused=True, searches=1)
 
     models = world.add(ModelServer(decide, name="model"))
-    body = request("anthropic", tools=[hosted_definition(Needs(max_uses=3))])
-    run = await run_tools(body, caller(models, "anthropic"), web=web, api="anthropic")
+    body = request("anthropic", tools=[hosted_definition()])
+    run = await run_tools(body, caller(models, "anthropic"), web=web, api="anthropic", needs=Needs(max_uses=3))
+    call, other = caller(models, "anthropic"), plan("anthropic", "claude-sonnet-5")
+    with pytest.raises(InvalidRequest, match="differ from those of the plan"):
+        await run_tools(body, call, web=web, api="anthropic", needs=Needs(max_uses=3), plan=other)
     assert (asked_for, run.stop) == ([3, 2, 1], "budget")
 
 

@@ -10,7 +10,7 @@ import pytest
 from components import heavy
 from components.matrix_script import check_matrix
 from components.model_bodies import EVERYBODY
-from groundwire.hosted import load_matrix, plan
+from groundwire.hosted import Hosted, load_matrix, plan
 from groundwire.hosted.api_capabilities import Wire
 from groundwire.hosted.model_lifecycles import load_lifecycles
 from groundwire.hosted.requests.prepare import _BUILDERS, _OTHER_BUILDERS
@@ -34,6 +34,7 @@ def test_every_fact_has_a_source_and_every_hosted_api_a_builder() -> None:
         assert all(len(source) > 10 for source in sources)
         for difference in api.exceptions:
             assert difference.note
+            assert difference.changes.keys() <= {*Hosted.__dataclass_fields__, "hosted", "tools"}
             assert difference.cloud in ("", *api.clouds)
             assert difference.models or difference.cloud
         assert all(set(version.clouds) <= set(api.clouds) for version in api.versions)

@@ -55,7 +55,7 @@ def plan_request(
 
     plan = plan_with(needs or NO_NEEDS)
     automatic = (web.settings.search.mode if mode is None else mode) == "auto"
-    if plan.hosted is None or plan.hosted.max_uses != "no" or web.budget is None or not automatic:
+    if plan.hosted is None or plan.hosted.max_uses or web.budget is None or not automatic:
         return plan
     bounded = plan_with((needs or NO_NEEDS).also(Needs(max_uses=max_uses)))
     return replace(bounded, needs=plan.needs)
@@ -108,7 +108,7 @@ async def run_tools(
         model: The model, where `messages` does not name it.
         plan: Which search is used; by default, planned for this request. One plan applies to the whole run.
         mode: `auto`, `native` or `local`; by default the setting `search.mode`.
-        needs: Requirements for every search.
+        needs: Requirements for every search; by default those of the plan.
         tools: The local tools, such as `guarded_tools(web)`; by default `web_tools(web, plan.needs)`.
         max_rounds: Maximum model calls, 1 to 100. In the last one tools are disabled, so that the model answers.
         hosted_searches: Maximum hosted searches per model call, 1 to 1,000. Fewer are allowed when the session has
@@ -133,7 +133,9 @@ async def run_tools(
         body[row.body] = conversation(body, row)
     if model is not None:
         body.setdefault("model", model)
-    body = with_search(body, row, needs or NO_NEEDS, tools=tools or ())
+    body = with_search(body, row, tools=tools or ())
+    if plan is not None and needs not in (None, plan.needs):
+        raise InvalidRequest("needs", "differ from those of the plan", "Make the plan with them.")
     if plan is None:
         plan = plan_request(body, row, web, mode, needs, tools or (), hosted_searches)
     ours = tuple(web_tools(web, plan.needs) if tools is None else tools)
@@ -266,7 +268,7 @@ class _Loop:
         if not reservation.searches:
             return None if self.paused else await self._ask(without_search(body, self.plan.api))
         hosted = self.plan.hosted
-        if (self.web.budget is not None or limit is not None) and hosted is not None and hosted.max_uses != "no":
+        if (self.web.budget is not None or limit is not None) and hosted is not None and hosted.max_uses:
             bounded = replace(self.plan, needs=replace(self.plan.needs, max_uses=reservation.searches))
             request = prepare(body, bounded)
         searches = 0

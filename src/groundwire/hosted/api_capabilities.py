@@ -20,9 +20,6 @@ __all__ = ["Api", "ApiCapabilities", "Difference", "Hosted", "Version", "Wire", 
 Wire = Literal["anthropic", "bedrock", "chat", "gemini", "interactions", "mistral", "responses"]
 """The format in which an API expects function tools."""
 
-MaxUses = Literal["request", "total", "no"]
-"""How an API limits searches: per request, all hosted calls of a request together, or not at all."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hosted:
@@ -32,8 +29,8 @@ class Hosted:
     """Its type, or the parameter that enables it."""
     page_tool: str = ""
     """The type of the hosted tool that reads pages; empty if there is none."""
-    max_uses: MaxUses = "no"
-    """How searches are limited."""
+    max_uses: bool = False
+    """Whether the searches of a request can be limited."""
     include: int | bool = False
     """Maximum number of domains it can be restricted to; true means no known limit, false means unsupported."""
     exclude: int | bool = False
@@ -58,6 +55,8 @@ class Hosted:
     """The parameters with which it is rejected."""
     switch_to: str = ""
     """The model that searches instead of the requested one."""
+    options: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Where it has the options of a search, if not in the usual fields; see `data/matrix.toml`."""
     request: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     """The request fields that enable it, if they are plain data; see `data/matrix.toml`."""
     notes: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))

@@ -252,7 +252,7 @@ def refusals(
 
 def _unmet(hosted: Hosted, needs: Needs, its: str) -> Iterator[tuple[bool, str, str, str]]:
     """Yield the requirements that hosted search cannot meet: whether at all, wording, capability, origin."""
-    if needs.max_uses is not None and hosted.max_uses == "no":
+    if needs.max_uses is not None and not hosted.max_uses:
         yield True, f"{its} does not support max_uses", "max_uses", "max_uses"
     for name, bound, ability in (
         ("allowed_domains", hosted.include, "include"),

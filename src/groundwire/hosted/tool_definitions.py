@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
-from datetime import date
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Protocol
 
-from groundwire.errors import InvalidRequest
 from groundwire.hosted.api_capabilities import Wire
-from groundwire.hosted.requirements import NO_NEEDS, Location, Needs
-from groundwire.models.validators import check_choice
 
 __all__ = [
     "DECLARATIONS",
@@ -22,7 +18,6 @@ __all__ = [
     "declared",
     "functions_of",
     "hosted_definition",
-    "needs_of",
     "read",
     "write",
 ]
@@ -76,42 +71,9 @@ WEB_SEARCH = Definition(
 """The function tool for a hosted definition that is executed locally, when no tools are given."""
 
 
-def hosted_definition(needs: Needs = NO_NEEDS) -> dict[str, Any]:
-    """Return a tool definition that means "search the web" in any request, hosted or local.
-
-    Args:
-        needs: The requirements for the search; read by `prepare`.
-    """
-    definition: dict[str, Any] = {"type": HOSTED_TYPE, "name": "web_search"}
-    for requirement in fields(Needs):
-        value = getattr(needs, requirement.name)
-        if requirement.name == "functions" or value == getattr(NO_NEEDS, requirement.name):
-            continue
-        if isinstance(value, Location):
-            value = value.parts()
-        definition[requirement.name] = (
-            list(value) if isinstance(value, tuple) else value.isoformat() if isinstance(value, date) else value
-        )
-    return definition
-
-
-def needs_of(definition: Mapping[str, Any]) -> Needs:
-    """Return the requirements in a hosted definition.
-
-    Raises:
-        InvalidRequest: it has an unknown field, or a value out of range.
-    """
-    values = {key: value for key, value in definition.items() if key not in ("type", "name")}
-    names = [one.name for one in fields(Needs) if one.name != "functions"]
-    for key in values:
-        if key not in names:
-            raise InvalidRequest(HOSTED_TYPE, f"has no field {key!r}", f"Its fields are: {', '.join(names)}.")
-    place = values.get("location")
-    if isinstance(place, Mapping):
-        for part in place:
-            check_choice("location", part, [one.name for one in fields(Location)])
-        values["location"] = Location(**place)
-    return Needs(**values)
+def hosted_definition() -> dict[str, Any]:
+    """Return a tool definition that means "search the web" in any request, hosted or local."""
+    return {"type": HOSTED_TYPE, "name": "web_search"}
 
 
 def read(tool: object, wire: Wire | None = None) -> Definition | None:

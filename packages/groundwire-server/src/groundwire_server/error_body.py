@@ -31,6 +31,7 @@ from groundwire.models import Attempt, Outcome
 from groundwire.models.argument_names import argument_hint
 from groundwire.models.validators import MAX_FAULTS, faults
 from groundwire.routing.provider_call import NONE_LEFT
+from groundwire.storage import StoreError
 
 __all__ = ["ApiModel", "Failed", "Failure", "Problem", "failed", "failure_of", "internal", "invalid"]
 
@@ -202,6 +203,7 @@ _STATUSES: tuple[tuple[type[GroundwireError], int], ...] = (
     (DeadlineExceeded, 504),
     (ConfigurationError, 503),
     (Closed, 503),
+    (StoreError, 503),
 )
 
 

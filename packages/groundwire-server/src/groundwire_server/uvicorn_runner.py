@@ -360,11 +360,11 @@ async def serving(
         app: What is served.
         host: Where.
         port: Where; 0 is any that is free.
-        options: Other bounds of the connections; see `groundwire_server.uvicorn_runner.bounded`.
+        options: Other bounds of the connections; see `bounded`.
         listener: A socket that listens, instead; a Unix one has no URL.
     """
     listener = listener or listen(host, port)
-    server = _Quiet(_config(app, options or bounded()), lambda: None)
+    server = _Quiet(_config(app, bounded() if options is None else options), lambda: None)
     task = asyncio.create_task(server.serve(sockets=[listener]))
     try:
         yield f"http://{host}:{listener.getsockname()[1]}"
@@ -468,12 +468,6 @@ async def run(
         (second_signal if came else first_signal).set()
         came.append(number)
 
-    def hang_up() -> None:
-        if reload is None:
-            _logger.warning("SIGHUP is ignored: this server reads its settings only when it starts")
-        else:
-            reload()
-
     def leave() -> None:
         if retire is not None:
             retire()
@@ -494,7 +488,8 @@ async def run(
         first_signal.set()
 
     handlers: dict[int, Callable[[], None]] = {number: partial(stop, number) for number in _STOP}
-    handlers[signal.SIGHUP] = hang_up
+    text = "SIGHUP is ignored: this server reads its settings only when it starts"
+    handlers[signal.SIGHUP] = reload or partial(_logger.warning, text)
     if retire is not None:
         handlers[RETIRE] = leave
     with suppress(RuntimeError):  # not the main thread

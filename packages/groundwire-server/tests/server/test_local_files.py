@@ -76,7 +76,7 @@ def refused(answers: dict[str, str]) -> None:
 
 
 async def test_a_request_without_a_key_reads_no_file(gateway: Callable[..., Any], folder: Path) -> None:
-    served = await gateway(policy={"files": (str(folder),)}, archive={"enabled": True}, page=True)
+    served = await gateway(policy={"files": (str(folder),)}, archive={"enabled": True})
     refused(await everything(await served.client(), (folder / "ferry.md").as_uri()))
 
 
@@ -89,7 +89,6 @@ async def test_a_key_reads_the_folders_of_its_own_and_no_others(
     served = await gateway(
         policy={"files": (str(folder),)},
         archive={"enabled": True, "path": str(tmp_path / "archive.db")},
-        page=True,
         holders={"operator": {}, "alice": {"files": [str(own)]}, "bob": {}},
     )
     for name in ("bob", "operator"):

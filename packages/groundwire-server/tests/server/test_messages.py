@@ -18,7 +18,7 @@ from groundwire import Settings, Web
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.model_apis import Say, ScriptedCall, ScriptedRequest, Turn, script
 from groundwire_server.openai.app import Proxy
-from groundwire_server.openai.server_tool_blocks import sealed_pages
+from groundwire_server.openai.messages import sealed_pages
 from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer

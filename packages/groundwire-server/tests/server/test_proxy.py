@@ -381,7 +381,7 @@ async def test_a_model_past_its_end_is_told_in_a_header(
     assert caught.value.response.headers.get("x-groundwire-warning", "")[: len(said) or None] == said
 
 
-async def test_the_budget_of_a_conversation(models: ModelServer, serve: Serve) -> None:
+async def test_the_budget_of_a_request(models: ModelServer, serve: Serve) -> None:
     client = await serve(f"{models.url}/v1", limit=1)
     for _ in range(2):
         assert await asked(client, "chat", streamed=False) == ANSWER

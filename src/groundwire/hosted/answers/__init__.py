@@ -6,9 +6,8 @@ links, and `audit` checks citations against domain lists.
 
 from __future__ import annotations
 
-from groundwire.hosted.answers.read_answer import read_answer
+from groundwire.hosted.answers.read_answer import AnswerStream, read_answer
 from groundwire.hosted.answers.source_audit import Audit, audit, resolve_redirects
-from groundwire.hosted.answers.stream import AnswerStream
 from groundwire.hosted.answers.types import (
     HostedAnswer,
     HostedCall,

@@ -137,29 +137,15 @@ class AnswerBuilder:
         address = clean_url(url)
         if not address:
             return
-        source = HostedSource(
-            url=address,
-            title=text_of(title),
-            snippet=text_of(snippet),
-            published=text_of(published),
-            site=text_of(site),
-        )
-        earlier = self._sources.get(address)
-        if earlier is None:
-            self._sources[address] = source
-        elif not (earlier.title and earlier.snippet and earlier.published):
-            self._sources[address] = replace(
-                earlier,
-                title=earlier.title or source.title,
-                snippet=earlier.snippet or source.snippet,
-                published=earlier.published or source.published,
-            )
+        earlier = self._sources.get(address, HostedSource(url=address))
+        fields = {"title": title, "snippet": snippet, "published": published, "site": site}
+        new = {name: text_of(value) for name, value in fields.items() if not getattr(earlier, name)}
+        self._sources[address] = replace(earlier, **new)
 
     def set_title(self, url: object, title: object) -> None:
         """Set the title of a recorded page that has none."""
-        source = self._sources.get(clean_url(url))
-        if source is not None and not source.title:
-            self._sources[source.url] = replace(source, title=text_of(title))
+        if clean_url(url) in self._sources:
+            self.add_source(url, title)
 
     def add_opened_page(self, url: object) -> None:
         """Record a page that the model opened."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from groundwire.deadline import Deadline
 from groundwire.errors import BlockedByPolicy, InvalidRequest, ProviderError
 from groundwire.hosted.answers.types import HostedAnswer, HostedCitation, HostedSource, clean_url, text_of
-from groundwire.models import Applied, FilterReceipt
+from groundwire.models import FilterReceipt
 from groundwire.models.validators import check_domains
 from groundwire.safety.urls import DomainPolicy, join_url, parse_url
 from groundwire.transport import Transport
@@ -66,13 +66,7 @@ class Audit:
         return not self.citations and not self.sources
 
 
-def audit(
-    answer: HostedAnswer,
-    allowed: Iterable[str] = (),
-    blocked: Iterable[str] = (),
-    *,
-    applied: Applied = "native",
-) -> Audit:
+def audit(answer: HostedAnswer, allowed: Iterable[str] = (), blocked: Iterable[str] = ()) -> Audit:
     """Check the citations and sources of a hosted answer against domain lists.
 
     A redirecting URL is judged by the site that the API names; without a name, or if the URL is invalid, the site is
@@ -82,7 +76,6 @@ def audit(
         answer: The answer.
         allowed: Only these domains and their subdomains; empty means every domain.
         blocked: Exclude these domains and their subdomains.
-        applied: What applied the lists: the hosted tool (`native`), or nothing (`not_possible`).
 
     Raises:
         InvalidRequest: a list contains something that is not a domain.
@@ -92,7 +85,7 @@ def audit(
         "blocked_domains": DomainPolicy(blocked=check_domains("blocked_domains", blocked)),
     }
     policies_by_list = {name: policy for name, policy in lists.items() if policy.allowed or policy.blocked}
-    receipts = tuple(_receipt(name, policy, answer, applied) for name, policy in policies_by_list.items())
+    receipts = tuple(_receipt(name, policy, answer) for name, policy in policies_by_list.items())
     policies = list(policies_by_list.values())
     return Audit(
         receipts=receipts,
@@ -112,7 +105,7 @@ def _host(page: HostedCitation | HostedSource) -> str:
     return page.site
 
 
-def _receipt(name: str, policy: DomainPolicy, answer: HostedAnswer, applied: Applied) -> FilterReceipt:
+def _receipt(name: str, policy: DomainPolicy, answer: HostedAnswer) -> FilterReceipt:
     parts = []
     for what, pages in (("citations", answer.citations), ("sources", answer.sources)):
         outside = [page for page in pages if not policy.permits(_host(page))]
@@ -121,7 +114,7 @@ def _receipt(name: str, policy: DomainPolicy, answer: HostedAnswer, applied: App
             more = f" and {len(hosts) - _MAX_HOSTS_IN_NOTE} more" if len(hosts) > _MAX_HOSTS_IN_NOTE else ""
             names = ", ".join(hosts[:_MAX_HOSTS_IN_NOTE])
             parts.append(f"{len(outside)} of {len(pages)} {what} break it: {names}{more}")
-    return FilterReceipt(filter=name, applied=applied, note="; ".join(parts))
+    return FilterReceipt(filter=name, applied="native", note="; ".join(parts))
 
 
 def _host_label(page: HostedCitation | HostedSource) -> str:

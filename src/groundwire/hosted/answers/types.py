@@ -40,6 +40,7 @@ _ASSISTANTS = (
     r"openai|chatgpt(?:\.com)?|perplexity(?:\.ai)?|claude(?:\.ai)?|anthropic|gemini(?:\.google\.com)?"
     r"|copilot(?:\.com|\.microsoft\.com)?|grok(?:\.com)?|x\.ai|xai|mistral(?:\.ai)?|openrouter(?:\.ai)?"
 )
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _MARK = re.compile(rf"(?<=[?&])utm_source=(?:{_ASSISTANTS})(?:&|(?=#)|$)", re.IGNORECASE)
 
 
@@ -53,13 +54,7 @@ def text_of(value: object) -> str:
     """Return `value` if it is text, else an empty string; a lone surrogate becomes U+FFFD, which keeps the length."""
     if not isinstance(value, str):
         return ""
-    if value.isascii():
-        return value
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        return "".join("\ufffd" if "\ud800" <= char <= "\udfff" else char for char in value)
-    return value
+    return value if value.isascii() else _SURROGATE.sub("\ufffd", value)
 
 
 def first_text(*values: object) -> str:

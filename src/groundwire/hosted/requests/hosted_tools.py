@@ -1,7 +1,5 @@
 """Anthropic Messages: a server tool named `web_search` (anthropic SDK 2.14.0 types; convergio, tier 1).
 
-Groq: compound systems with built-in search, and `browser_search` for gpt-oss (groq SDK 1.7.0 types).
-
 Mistral Conversations: the connectors `web_search` and `web_search_premium` (mistralai SDK 3.7.0 types).
 
 Gemini Interactions: the hosted tool `google_search` (recorded with gemini-3-flash-preview).
@@ -12,7 +10,7 @@ OpenAI Responses: the hosted tool `web_search` (openai SDK 3.57.0 types; codelia
 
 OpenRouter: the server tool `openrouter:web_search` (openrouter SDK 1.3.84 types); off by default.
 
-Perplexity's Agent API, Nova, Kimi, Qwen, Venice and Z.ai: rows of data.
+Groq, Perplexity's Agent API, Nova, Kimi, Qwen, Venice and Z.ai: rows of data.
 
 xAI Responses: the hosted tool `web_search`, with domains under `filters` (xai-sdk 1.21.0 for their limits).
 """
@@ -21,16 +19,14 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from groundwire.hosted.planner import Plan
 from groundwire.hosted.requests.request_body import (
     Body,
     SearchTool,
     choice_without,
-    location_option,
     min_limit,
     native_options,
     tools_with,
@@ -38,33 +34,9 @@ from groundwire.hosted.requests.request_body import (
 )
 from groundwire.providers.query_mapping import country_name
 
-__all__ = ["hosted_choice", "to_data", "to_groq", "to_openai_chat", "to_tool"]
+__all__ = ["hosted_choice", "to_data", "to_openai_chat", "to_tool"]
 
 _SHARED_FIELDS = ("cache_control", "defer_loading")  # fields that function tools and Anthropic's server tools share
-
-
-@dataclass(frozen=True, slots=True)
-class _Places:
-    """Where the hosted tool of an API has the options of a search."""
-
-    inside: str = ""
-    """The field with all of them; empty is the tool itself."""
-    lists: str = ""
-    """The field of these with the lists of domains."""
-    blocked: str = "blocked_domains"
-    """The list of excluded domains."""
-    limit: str = ""
-    """The maximum of searches."""
-
-
-_ANTHROPIC = _Places(limit="max_uses")
-_PLACES: Final[Mapping[str, _Places]] = {
-    "anthropic": _ANTHROPIC,
-    "deepseek": _ANTHROPIC,
-    "openai_responses": _Places(lists="filters"),
-    "openrouter": _Places(inside="parameters", blocked="excluded_domains", limit="max_uses"),
-    "xai": _Places(lists="filters", blocked="excluded_domains"),
-}
 
 
 def to_tool(body: Mapping[str, Any], search: SearchTool, plan: Plan, now: datetime) -> Body:
@@ -72,55 +44,42 @@ def to_tool(body: Mapping[str, Any], search: SearchTool, plan: Plan, now: dateti
 
     A limit of searches that the tool itself does not have becomes `max_tool_calls`, which counts all hosted calls.
     """
-    needs, places, wire = plan.needs, _PLACES.get(plan.api.name, _Places()), plan.api.wire
+    needs, wire = plan.needs, plan.api.wire
+    names: Mapping[str, str] = plan.hosted.options if plan.hosted else {}
+    inside, outside, limited = names.get("inside", ""), names.get("lists", ""), names.get("limit", "")
     own = native_options(search, plan)
     base: Body = {"type": plan.tool, **own}
     if wire == "anthropic":
         shared = () if own else _SHARED_FIELDS
         base |= {"name": "web_search", **{key: search.tool[key] for key in shared if key in search.tool}}
-    existing = base.get(places.inside) if places.inside else base
+    existing = base.get(inside) if inside else base
     options: Body = dict(existing) if isinstance(existing, Mapping) else {}
-    if places.limit and (limit := min_limit(needs.max_uses, options.get(places.limit))) is not None:
-        options[places.limit] = limit
+    if limited and (limit := min_limit(needs.max_uses, options.get(limited))) is not None:
+        options[limited] = limit
     if needs.allowed_domains or needs.blocked_domains:
-        lists = {"allowed_domains": needs.allowed_domains, places.blocked: needs.blocked_domains}
-        old = options.get(places.lists) if places.lists else options
+        lists = {
+            "allowed_domains": needs.allowed_domains,
+            names.get("blocked", "blocked_domains"): needs.blocked_domains,
+        }
+        old = options.get(outside) if outside else options
         others = {name: value for name, value in old.items() if name not in lists} if isinstance(old, Mapping) else {}
         new = others | {name: list(value) for name, value in lists.items() if value}
-        options = {**options, places.lists: new} if places.lists else new
-    if place := location_option(needs):
-        options["user_location"] = place
+        options = {**options, outside: new} if outside else new
+    if needs.location:
+        options["user_location"] = {"type": "approximate", **needs.location.parts()}
     if plan.direct_only:
         options["allowed_callers"] = ["direct"]
     tool = options
-    if places.inside:
-        tool = {**base, places.inside: options} if options else dict(base)
+    if inside:
+        tool = {**base, inside: options} if options else dict(base)
     changes: Body = {}
-    if needs.max_uses is not None and not places.limit:
+    if needs.max_uses is not None and not limited:
         changes["max_tool_calls"] = min_limit(needs.max_uses, body.get("max_tool_calls"))
     if "tool_choice" in body and wire == "responses":
         changes["tool_choice"] = hosted_choice(body["tool_choice"], search.name, plan.tool)
     elif "tool_choice" in body and wire == "chat":
         changes["tool_choice"] = choice_without(body["tool_choice"], search)
     return with_tools(body, tools_with(search, {**tool, "type": plan.tool}), **changes)
-
-
-def to_groq(body: Mapping[str, Any], search: SearchTool, plan: Plan, now: datetime) -> Body:
-    """Return the body with `search_settings`, or with the hosted tool, and without the function."""
-    choice: Body = {"tool_choice": choice_without(body["tool_choice"], search)} if "tool_choice" in body else {}
-    if plan.tool == "browser_search":
-        return with_tools(body, tools_with(search, {"type": plan.tool}), **choice)
-    needs = plan.needs
-    existing = body.get("search_settings")
-    settings: Body = dict(existing) if isinstance(existing, Mapping) else {}
-    if needs.allowed_domains:
-        settings["include_domains"] = list(needs.allowed_domains)
-    if needs.blocked_domains:
-        settings["exclude_domains"] = list(needs.blocked_domains)
-    if needs.location and needs.location.country and (name := country_name(needs.location.country)):
-        settings["country"] = name
-    changes: Body = {**choice, **({"search_settings": settings} if settings else {})}
-    return with_tools(body, tools_with(search), **changes)
 
 
 _CONTEXT_SIZE = "medium"  # convergio
@@ -161,9 +120,11 @@ def to_data(body: Mapping[str, Any], search: SearchTool, plan: Plan, now: dateti
     """Return the body as the API's row of data describes: with a tool in place of the search, extra fields, or both."""
     row: Mapping[str, Any] = plan.hosted.request if plan.hosted else {}
     needs, tool = plan.needs, copy.deepcopy(row.get("tool"))
-    allowed, blocked = list(needs.allowed_domains), [f"-{domain}" for domain in needs.blocked_domains]
-    domains = allowed[0] if allowed and row.get("single") else allowed or blocked
-    place = needs.location.parts() if needs.location else None
+    allowed, blocked = list(needs.allowed_domains), list(needs.blocked_domains)
+    domains: Any = allowed[0] if allowed and row.get("single") else allowed
+    if "blocked" not in row:
+        domains = domains or [f"-{domain}" for domain in blocked]
+    place = needs.location.parts() if needs.location else {}
     dated = bool(needs.published_after or needs.published_before)  # such APIs accept dates or a time range, not both
     span = [f"{day.month}/{day.day}/{day.year}" if day else "" for day in (needs.span(now) if dated else ())]
     changes: Body = {}
@@ -172,9 +133,11 @@ def to_data(body: Mapping[str, Any], search: SearchTool, plan: Plan, now: dateti
         changes[key] = {**existing, **new} if isinstance(existing, Mapping) and isinstance(new, Mapping) else new
     for name, value in (
         ("domains", domains),
+        ("blocked", blocked),
         ("recency", None if dated else row.get("words", {}).get(needs.time_range)),
         *zip(("after", "before"), span, strict=False),
         ("location", place),
+        ("country", country_name(place.get("country", ""))),
     ):
         if value and name in row:
             *path, last = row[name].split(".")
@@ -182,6 +145,7 @@ def to_data(body: Mapping[str, Any], search: SearchTool, plan: Plan, now: dateti
             for key in path:
                 holder = holder.setdefault(key, {})
             holder[last] = value
+    changes = {key: value for key, value in changes.items() if value != {}}
     tools = tools_with(search, *([tool] if tool is not None else []))
     if plan.api.wire == "bedrock":
         return {**body, "toolConfig": {**body["toolConfig"], "tools": tools}}

@@ -24,7 +24,14 @@ from groundwire.hosted.requests.request_body import (
     with_tools,
 )
 from groundwire.hosted.requirements import NO_NEEDS, Needs
-from groundwire.hosted.tool_definitions import WEB_SEARCH, FunctionTool, functions_of, hosted_definition, needs_of, read
+from groundwire.hosted.tool_definitions import (
+    HOSTED_TYPE,
+    WEB_SEARCH,
+    FunctionTool,
+    functions_of,
+    hosted_definition,
+    read,
+)
 from groundwire.settings import Settings
 
 __all__ = [
@@ -130,12 +137,16 @@ def put_tools(body: Mapping[str, Any], row: Api, tools: Sequence[Any]) -> Body:
 
 
 def needs_in(search: SearchTool | None) -> Needs:
-    """Return the requirements of the search in a body, for the local tool or for any API's hosted tool."""
-    if search is None or search.kind not in ("hosted", "native"):
+    """Return the requirements that an API's own hosted tool states in a body.
+
+    Raises:
+        InvalidRequest: a `hosted_definition()` has another field.
+    """
+    if search is not None and search.kind == "hosted" and (unknown := search.tool.keys() - hosted_definition().keys()):
+        raise InvalidRequest(HOSTED_TYPE, f"has no field {min(unknown)!r}", "Pass the requirements as needs.")
+    if search is None or search.kind != "native":
         return NO_NEEDS
     tool = search.tool
-    if search.kind == "hosted":
-        return needs_of(tool)
     options: dict[str, Any] = {}
     for part in (tool, *(tool.get(key) for key in ("filters", "parameters", "googleSearch", "google_search"))):
         if isinstance(part, Mapping):
@@ -156,7 +167,6 @@ _BUILDERS: Mapping[Wire, Builder] = MappingProxyType(
 )
 _OTHER_BUILDERS: Mapping[str, Builder] = MappingProxyType(
     {
-        "groq": hosted_tools.to_groq,
         "openai_chat": hosted_tools.to_openai_chat,
         "openrouter": hosted_tools.to_tool,
     }
@@ -245,7 +255,7 @@ def prepare(
         how: A plan, or the model API or its name, for which a plan is made for this body.
         tools: The local function tools, such as `web_tools(web)`, for a model that searches with them; by default the
             one in the body.
-        add: Whether to add a search to a body without one, with the option `needs`.
+        add: Whether to add a search to a body without one.
         on_plan: Called with the plan if one is made here; by default its warnings are logged.
         options: See `RequestOptions`; with a plan, only `now` is used.
 
@@ -254,9 +264,11 @@ def prepare(
             caller's own tool has the name of a Groundwire tool. NativeUnsupported: hosted search is required and cannot
             be used.
     """
+    if unknown := options.keys() - RequestOptions.__optional_keys__:
+        raise TypeError(f"prepare() got an unexpected keyword argument {min(unknown)!r}")
     row = api_of(body, how.api if isinstance(how, Plan) else how)
     if add:
-        body = with_search(body, row, options.get("needs") or NO_NEEDS, tools=tools)
+        body = with_search(body, row, tools=tools)
     facts = facts_of(body, row, tools)
     if facts.search is None:
         return dict(body)
@@ -277,15 +289,12 @@ def _log_warnings(chosen: Plan) -> None:
         _logger.warning("%s", warning)
 
 
-def with_search(
-    body: Mapping[str, Any], api: str | Api, needs: Needs = NO_NEEDS, *, tools: Sequence[FunctionTool] = ()
-) -> Body:
+def with_search(body: Mapping[str, Any], api: str | Api, *, tools: Sequence[FunctionTool] = ()) -> Body:
     """Return a request with a search among its tools: its own, or else a `hosted_definition()`.
 
     Args:
         body: The request.
         api: The model API's or provider's name.
-        needs: The requirements of an added search.
         tools: The local tools, whose names are then recognized.
 
     Raises:
@@ -294,7 +303,7 @@ def with_search(
     row = api_of(body, api)
     if facts_of(body, row, tools).search is not None:
         return dict(body)
-    return put_tools(body, row, [*tools_of(body, row), hosted_definition(needs)])
+    return put_tools(body, row, [*tools_of(body, row), hosted_definition()])
 
 
 def without_search(body: Mapping[str, Any], api: str | Api) -> Body:

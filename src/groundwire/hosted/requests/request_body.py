@@ -13,7 +13,6 @@ from typing import Any
 from groundwire.errors import InvalidRequest
 from groundwire.hosted.api_capabilities import Wire
 from groundwire.hosted.planner import Plan
-from groundwire.hosted.requirements import Needs
 from groundwire.hosted.tool_definitions import HOSTED_TYPE, Definition, FunctionTool, functions_of, read, write
 
 __all__ = [
@@ -27,7 +26,6 @@ __all__ = [
     "is_search",
     "kinds_of",
     "local_tools",
-    "location_option",
     "min_limit",
     "missing",
     "native_options",
@@ -170,11 +168,6 @@ def choice_without(choice: object, search: SearchTool) -> Any:
         if isinstance(function, Mapping) and function.get("name") == search.name:
             return None
     return choice
-
-
-def location_option(needs: Needs) -> dict[str, str] | None:
-    """Return the user's location in the format of most APIs, or None if unknown."""
-    return {"type": "approximate", **needs.location.parts()} if needs.location else None
 
 
 def min_limit(*limits: object) -> int | None:

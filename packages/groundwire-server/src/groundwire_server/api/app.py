@@ -95,7 +95,7 @@ class _SearxngRoot(Route):
     def matches(self, scope: Scope) -> tuple[Match, Scope]:
         """Return whether a request asks for results in JSON."""
         match, child_scope = super().matches(scope)
-        asked = QueryParams(scope.get("query_string", b""))
+        asked = QueryParams(scope["query_string"] if match is not Match.NONE else b"")
         return (match, child_scope) if asked.get("format") == "json" and "q" in asked else (Match.NONE, {})
 
 

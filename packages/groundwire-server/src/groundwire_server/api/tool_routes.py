@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from dataclasses import fields
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, JsonValue
@@ -126,17 +127,8 @@ async def ask(caller: Caller, request: AskRequest) -> AskReply:
 
 
 def _ask_reply(answer: CitedAnswer) -> AskReply:
-    return AskReply(
-        question=answer.question,
-        text=answer.text,
-        answer=answer.text,
-        sources=answer.sources,
-        report=_verified(answer.report),
-        model=answer.model,
-        searches=answer.searches,
-        cost_usd=answer.cost_usd,
-        warnings=answer.warnings,
-    )
+    own = {field.name: getattr(answer, field.name) for field in fields(answer)}
+    return AskReply(**{**own, "answer": answer.text, "report": _verified(answer.report)})
 
 
 async def verify(caller: Caller, request: VerifyRequest) -> VerifyReply:

@@ -267,6 +267,7 @@ class Failures:
 
 
 _MINUTE = 60.0
+_ROUNDING = 0.001  # seconds; of a rate whose interval is no round number, the last of a burst would come too early
 
 
 class Rates:
@@ -300,7 +301,7 @@ class Rates:
         burst = ((limits.burst if limits.rate else self._burst) or math.ceil(rate / 6)) * share
         rate *= share
         interval, name = _MINUTE / rate, f"key:{key_id}:rate" + (f":{share}" if share > 1 else "")
-        pace = await self._store.pace(name, interval=interval, burst=burst, max_wait=0.0)
+        pace = await self._store.pace(name, interval=interval, burst=burst, max_wait=_ROUNDING)
         if not pace.granted:
             text = f"This key may send {rate:,} requests a minute, in bursts of {burst:,}. Retry later."
             raise failed(429, "rate_limited", text, retry_after=pace.wait)

@@ -61,10 +61,7 @@ def keys(ctx: click.Context) -> None:
 @click.option("--block-domain", "blocked", multiple=True, metavar="NAME", help="Block this domain; repeatable.")
 @click.option("--files", multiple=True, metavar="FOLDER", help="Let it read this folder's files; repeatable.")
 @click.option("--no-keep", is_flag=True, help="Do not store its calls in the cache or the archive.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-def create(
-    name: str, tenant: str | None, expires: str | None, operator: bool, no_keep: bool, as_json: bool, **options: Any
-) -> None:
+def create(name: str, tenant: str | None, expires: str | None, operator: bool, no_keep: bool, **options: Any) -> None:
     """Create a key called NAME and show it.
 
     The key is shown only once; the key file holds its hash. Clients send it as
@@ -85,9 +82,6 @@ def create(
         raise ConfigurationError(" ".join(_fault(where, what) for where, what in faults(error))) from None
     file = KeyFile(key_file_of(settings))
     file.add(record)
-    if as_json:
-        write_json({"key": key, **_as_dict(record, now)})
-        return
     write(f"Key {record.id} ({clean(record.name)}) is in {clean(str(file.path))}.", err=True)
     write("It is shown only once:", err=True)
     click.echo(key)
@@ -111,15 +105,10 @@ def list_(as_json: bool) -> None:
 
 @keys.command(short_help="Revoke a key.")
 @click.argument("key")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON and nothing else.")
-def revoke(key: str, as_json: bool) -> None:
+def revoke(key: str) -> None:
     """Revoke a key by its ID or name. Gateways reject it within a second. This cannot be undone."""
-    now = datetime.now(UTC)
-    record = KeyFile(key_file_of(_settings())).revoke(key, now)
-    if as_json:
-        write_json(_as_dict(record, now))
-    else:
-        write(f"Key {record.id} ({clean(record.name)}, ...{record.last}) is revoked.")
+    record = KeyFile(key_file_of(_settings())).revoke(key, datetime.now(UTC))
+    write(f"Key {record.id} ({clean(record.name)}, ...{record.last}) is revoked.")
 
 
 def _settings() -> Settings:

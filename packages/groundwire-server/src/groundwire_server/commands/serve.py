@@ -51,7 +51,6 @@ _PRELOADED = (
 )
 """Modules that each worker would otherwise import for itself, in 0.6 s of CPU time."""
 _BACKLOG = 512  # connections that wait to be accepted
-_MOST_FORWARDED = 100_000  # connections from other workers, which have limits of their own
 _PROXY_GRACE = 3.0  # seconds that running conversations have to end
 
 
@@ -167,7 +166,7 @@ async def _serve(settings: Settings, options: _Options, seat: Seat | None = None
     more: dict[str, Any] = {"grace": options.grace, "notice": options.notice, "read_settings": options.read_settings}
     if seat is None or peers is None:
         return await run_server(gateway, *where, ready, **more)
-    from groundwire_server.uvicorn_runner import bounded, serving
+    from groundwire_server.uvicorn_runner import serving
 
     loop = asyncio.get_running_loop()
 
@@ -183,7 +182,7 @@ async def _serve(settings: Settings, options: _Options, seat: Seat | None = None
         text = f"The workers cannot have sockets in {seat.folder}: {error}. Set TMPDIR to a folder with a short path."
         raise ConfigurationError(text) from error
     own.listen(_BACKLOG)
-    async with serving(peers, options=bounded(connections=_MOST_FORWARDED), listener=own):
+    async with serving(peers, options={}, listener=own):  # the other workers have limits for their clients
         try:
             return await run_server(gateway, *where, ready, listener=listener, retire=peers.leave, **more)
         finally:

@@ -24,7 +24,7 @@ from groundwire.storage import MemoryStore
 from groundwire.tools import web_tools
 from groundwire.web import Web
 from groundwire_server.auth.authentication import tenant_of
-from groundwire_server.client_disconnect import Outbox, TrackedSend, answer_whole, answer_with_events, relay, until_done
+from groundwire_server.client_disconnect import TrackedSend, answer_whole, answer_with_events, relay, until_done
 from groundwire_server.error_body import Failed, Problem, failed
 from groundwire_server.openai.chat import ChatHandler
 from groundwire_server.openai.generate_content import GeminiHandler
@@ -34,7 +34,6 @@ from groundwire_server.openai.ollama import OllamaChatHandler
 from groundwire_server.openai.responses import ResponsesHandler
 from groundwire_server.openai.upstream import Upstream, broken, forwarded_headers, returned_headers
 from groundwire_server.request_json import JSON_HEADERS, UpstreamRejected, parse_model_request
-from groundwire_server.warning_header import warning_headers
 
 __all__ = ["Proxy"]
 
@@ -120,8 +119,7 @@ class Proxy:
         if not root:  # Ollama's command line looks there whether its server runs
             routes.append(Route("/", partial(self._forward, "/"), methods=["GET"]))
             self.beside += ("/",)
-        handlers_of_errors = {Failed: _failed, ClientDisconnect: _gone}
-        self.app: Starlette = Starlette(routes=routes, exception_handlers=handlers_of_errors)
+        self.app: Starlette = Starlette(routes=routes, exception_handlers={ClientDisconnect: _gone})
 
     async def aclose(self) -> None:
         """Close the connections to the model server."""
@@ -145,7 +143,7 @@ class Proxy:
             return partial(answer_whole, _answer(answering))
         return partial(
             answer_with_events,
-            partial(_stream, answering),
+            lambda outbox: _with_api_errors(answering, answering.stream(outbox)),
             answering.failure_event,
             keep_alive=self._keep_alive,
             media_type=answering.media_type,
@@ -238,26 +236,15 @@ def _owner(request: Request) -> str:
     return hashlib.sha256(f"{own}\n{key}".encode()).hexdigest()
 
 
-async def _failed(_request: Request, error: Exception) -> Response:
-    return _failure(error).response()
-
-
 async def _gone(_request: Request, _error: Exception) -> Response:
     return Response(status_code=499)  # to no one
 
 
 async def _answer(handler: CompletionHandler) -> Response:
     try:
-        response = await _with_api_errors(handler, handler.answer())
+        return await _with_api_errors(handler, handler.answer())
     except UpstreamRejected as error:
         return error.response()
-    response.headers.update(warning_headers(handler.plan.warnings))
-    return response
-
-
-async def _stream(handler: CompletionHandler, outbox: Outbox) -> None:
-    outbox.headers |= warning_headers(handler.plan.warnings)
-    await _with_api_errors(handler, handler.stream(outbox))
 
 
 async def _with_api_errors(handler: CompletionHandler, work: Awaitable[_T]) -> _T:
@@ -266,7 +253,7 @@ async def _with_api_errors(handler: CompletionHandler, work: Awaitable[_T]) -> _
         return await work
     except Exception as error:
         failure = _failure(error, type(handler))
-        raise replace(failure, headers={**failure.headers, **warning_headers(handler.plan.warnings)}) from error
+        raise replace(failure, headers={**failure.headers, **handler.notices}) from error
 
 
 def _failure(error: Exception, handler: type[CompletionHandler] = CompletionHandler) -> UpstreamRejected:

@@ -17,7 +17,7 @@ from groundwire.hosted.answers.call_deltas import CallDeltas
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of
 from groundwire.hosted.requirements import Needs
-from groundwire_server.openai.message_pieces import PiecesHandler
+from groundwire_server.openai.handler import PiecesHandler
 from groundwire_server.openai.prompts import merge_values, sum_usage
 from groundwire_server.openai.upstream import UpstreamAnswer
 

@@ -25,7 +25,7 @@ from groundwire.models import Source
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult
 from groundwire_server.error_body import Failed
 from groundwire_server.openai.conversations import Utterance, question_in
-from groundwire_server.openai.message_pieces import PiecesHandler
+from groundwire_server.openai.handler import PiecesHandler
 from groundwire_server.openai.prompts import arguments_in, utterances_in
 
 __all__ = ["GeminiHandler"]

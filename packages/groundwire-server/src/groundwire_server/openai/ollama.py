@@ -18,7 +18,7 @@ from groundwire.hosted.answers import HostedAnswer, read_answer
 from groundwire.hosted.answers.event_streams import ServerSentEvent
 from groundwire.hosted.answers.types import items, object_of, parsed
 from groundwire_server.error_body import Failed
-from groundwire_server.openai.message_pieces import PiecesHandler
+from groundwire_server.openai.handler import PiecesHandler
 from groundwire_server.openai.prompts import sum_usage
 from groundwire_server.openai.upstream import UpstreamAnswer, broken
 from groundwire_server.request_json import UpstreamRejected

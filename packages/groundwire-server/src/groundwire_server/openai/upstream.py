@@ -19,7 +19,7 @@ from groundwire.errors import InvalidRequest
 from groundwire.hosted.answers.event_streams import EventDecoder, ServerSentEvent, TooLarge
 from groundwire.hosted.answers.types import parsed
 from groundwire_server.error_body import Failed, failed
-from groundwire_server.request_json import UpstreamRejected, write_json
+from groundwire_server.request_json import UpstreamRejected
 
 __all__ = ["Upstream", "UpstreamAnswer", "broken", "forwarded_headers", "parse_events", "returned_headers"]
 
@@ -116,16 +116,6 @@ class Upstream:
             raise self._failed(502, "cannot be reached", "upstream_unreachable") from error
         except (aiohttp.ClientError, ConnectionError) as error:
             raise self._failed(502, "ended its response early", "upstream_broken") from error
-
-    async def post(self, path: str, headers: Mapping[str, str], body: Mapping[str, Any]) -> UpstreamAnswer:
-        """Send a request and return the JSON object in the response.
-
-        Raises:
-            UpstreamRejected: the response is an error.
-            Failed: it is not an answer.
-        """
-        async with self.ask("POST", path, headers, write_json(body)) as response:
-            return await self.answer(response)
 
     async def answer(self, response: aiohttp.ClientResponse) -> UpstreamAnswer:
         """Read the JSON object in a response.
@@ -232,8 +222,7 @@ def forwarded_headers(headers: Mapping[str, str]) -> dict[str, str]:
 def returned_headers(headers: Mapping[str, str]) -> dict[str, str]:
     """Return the model server's headers that are sent to the client, including rate limits and Retry-After."""
     returned = {name: value for name, value in headers.items() if not _is_local_header(name)}
-    kind = next((value for name, value in headers.items() if name.lower() == "content-type"), "application/json")
-    return {**returned, "Content-Type": kind}
+    return {**returned, "Content-Type": headers.get("Content-Type", "application/json")}
 
 
 def _is_local_header(name: str) -> bool:

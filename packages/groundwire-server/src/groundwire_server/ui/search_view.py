@@ -199,4 +199,4 @@ def _linked(answer: CitedAnswer, query: ViewQuery) -> Markup:
 async def _budget(visit: Visit) -> Mapping[str, float]:
     web = visit.web
     used = await web.usage()
-    return {**used, "limit": web.settings.session.max_searches}
+    return {**used, "searches": round(used["searches"]), "limit": web.settings.session.max_searches}

@@ -17,10 +17,10 @@ from starlette.responses import RedirectResponse, Response
 from starlette.types import Receive, Scope, Send
 
 from groundwire.errors import GroundwireError, InvalidRequest
-from groundwire.storage import StoreError
 from groundwire.web import Web
 from groundwire_server.auth import Tenant, tenant_of
 from groundwire_server.client_disconnect import until_done
+from groundwire_server.error_body import failure_of
 from groundwire_server.ui.query_params import ViewQuery, link
 from groundwire_server.ui.template_streaming import Html, Templates
 
@@ -172,7 +172,7 @@ class View:
         try:
             return await self._view(visit)
         except GroundwireError as error:
-            return _refusal(_status(error), str(error))
+            return _refusal(failure_of(error).status, str(error))
 
     def _response(self, visit: Visit, answer: Html | Response) -> Response:
         if isinstance(answer, Response):
@@ -187,12 +187,6 @@ class View:
 def session_cookie(token: str) -> str:
     """Return the cookie with a browser's session, which is not sent from pages of other sites."""
     return f"{_COOKIE}={token}; Path=/; Max-Age={_MONTH}; HttpOnly; SameSite=Strict"
-
-
-def _status(error: GroundwireError) -> int:
-    if isinstance(error, InvalidRequest):
-        return 400
-    return 503 if isinstance(error, StoreError) else 500
 
 
 def _from_ourselves(request: Request) -> bool:

@@ -383,7 +383,9 @@ def test_counters_of_ended_workers_stay_and_gauges_do_not(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("has_token", [True, False])
 async def test_another_worker_answers_for_the_same_tenant(tmp_path: Path, has_token: bool) -> None:
-    _, record = make_key("alice", datetime.now(UTC))
+    name = f"{'a' * 60}.{'b' * 60}.{'c' * 60}.com"  # with such lists, the head is longer than that of a client may be
+    many = tuple(f"{number}.{name}" for number in range(1_000))
+    _, record = make_key("alice", datetime.now(UTC), limits=KeyLimits(allowed_domains=many, blocked_domains=many))
     tenant = Tenant.of(record)
     if has_token:  # no worker has a record of its holder
         limits = KeyLimits(calls_per_day=2, usd_per_day=0.5)
@@ -409,7 +411,7 @@ async def test_another_worker_answers_for_the_same_tenant(tmp_path: Path, has_to
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind(str(two.socket))
         listener.listen()
-        async with serving(two, listener=listener):
+        async with serving(two, options={}, listener=listener):
             CURRENT_TENANT.set(tenant.id)
             await routing(scope, coming.get, send)
     assert sent[0]["status"] == 202

@@ -77,6 +77,7 @@ async def test_who_asks_for_too_much_is_told_when_to_come_again() -> None:
         ((60, 3), {}, 3),
         ((60, 3), {"rate": 12}, 2),
         ((60, 3), {"rate": 13}, 3),
+        ((60, 3), {"rate": 18}, 3),
         ((60, 3), {"rate": 12, "burst": 7}, 7),
         ((60, 3), {"burst": 7}, 3),
         ((0, 3), {"rate": 1}, 1),

@@ -52,9 +52,10 @@ def test_limits_are_kept(terminal: Any, file: KeyFile) -> None:
         "--files": "/srv/papers",
     }
     words = [word for option in options.items() for word in option]
-    said = json.loads(terminal.here("keys", "create", "ci", "--operator", "--json", *words).stdout)
-    assert id_of(said["key"]) == said["id"]
-    assert said["limits"] == {
+    key = terminal.here("keys", "create", "ci", "--operator", *words).stdout.strip()
+    (row,) = json.loads(terminal.here("keys", "list", "--json").stdout)
+    assert id_of(key) == row["id"]
+    assert row["limits"] == {
         "rate": 60,
         "burst": 7,
         "calls_per_day": 100,
@@ -69,7 +70,6 @@ def test_limits_are_kept(terminal: Any, file: KeyFile) -> None:
     assert (record.tenant, record.operator, record.limits.rate) == ("team", True, 60)
     assert record.expires is not None
     assert (record.expires - record.created).days == 90
-    (row,) = json.loads(terminal.here("keys", "list", "--json").stdout)
     assert "key" not in row
     assert "digest" not in row
     assert row["state"] == "valid"

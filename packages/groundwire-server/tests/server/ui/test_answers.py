@@ -148,6 +148,12 @@ async def test_a_form_comes_from_the_page_itself(serve: Serve, headers: dict[str
             assert response.status == 405
 
 
+async def test_without_a_limit_its_searches_are_counted_too(serve: Serve) -> None:
+    _, url = await serve(session={"max_searches": 0})
+    async with aiohttp.ClientSession(url) as client, client.get("/") as response:
+        assert "This browser's session has made 0 searches" in await response.text()
+
+
 async def test_a_browser_has_a_session_of_its_own(serve: Serve) -> None:
     web, url = await serve(session={"max_searches": 20})
     jars = [aiohttp.CookieJar(unsafe=True) for _ in range(2)]
