@@ -119,7 +119,8 @@ class Proxy:
         if not root:  # Ollama's command line looks there whether its server runs
             routes.append(Route("/", partial(self._forward, "/"), methods=["GET"]))
             self.beside += ("/",)
-        self.app: Starlette = Starlette(routes=routes, exception_handlers={ClientDisconnect: _gone})
+        handlers_of_errors = {Failed: _failed, ClientDisconnect: _gone}
+        self.app: Starlette = Starlette(routes=routes, exception_handlers=handlers_of_errors)
 
     async def aclose(self) -> None:
         """Close the connections to the model server."""
@@ -234,6 +235,10 @@ def _owner(request: Request) -> str:
     key = next((request.headers[name] for name in names if request.headers.get(name)), "")
     key = key or request.query_params.get("key", "")
     return hashlib.sha256(f"{own}\n{key}".encode()).hexdigest()
+
+
+async def _failed(_request: Request, error: Exception) -> Response:
+    return _failure(error).response()
 
 
 async def _gone(_request: Request, _error: Exception) -> Response:
