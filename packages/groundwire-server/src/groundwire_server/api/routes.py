@@ -46,6 +46,7 @@ from groundwire_server.api.status import (
     SessionCall,
     SessionReply,
     alive,
+    read_session,
     ready,
     reset_session,
     session,
@@ -164,7 +165,7 @@ def _served(context: AppContext) -> Mapping[str, Mapping[str, Any]]:
         return {"app": app, "bodies": {JSON: model}, "replies": (reply,)}
 
     def of_session(work: Work[SessionCall]) -> dict[str, Any]:
-        app = Endpoint(context, partial(read_query, SessionCall), work, default_seconds=_QUICK)
+        app = Endpoint(context, read_session, work, default_seconds=_QUICK)
         return {"app": app, "query": SessionCall, "replies": (SessionReply,)}
 
     searxng = Endpoint(context, read_searxng, search_searxng, default_seconds=searching, refuse=refuse_searxng)

@@ -17,14 +17,16 @@ from groundwire.models.base import ROW_CONFIG
 from groundwire.storage.base import Store, StoreError
 from groundwire.storage.fallback_store import ResilientStore
 from groundwire_server.api.context import AppContext, Caller
+from groundwire_server.api.endpoint import read_query
 from groundwire_server.api.request_models import SessionName
-from groundwire_server.error_body import ApiModel, failed
+from groundwire_server.error_body import ApiModel, Failed, failed
 
 __all__ = [
     "HealthReply",
     "SessionCall",
     "SessionReply",
     "alive",
+    "read_session",
     "ready",
     "reset_session",
     "session",
@@ -73,6 +75,18 @@ class SessionCall(ApiModel):
     """The maximum number of sources."""
     after: int = Field(default=0, ge=0)
     """Only sources with a higher citation number than this."""
+
+
+def read_session(request: Request, _body: bytes) -> SessionCall:
+    """Parse the session name in a path, and the query.
+
+    Raises:
+        Failed: one of them is invalid; an invalid name is that of no session.
+    """
+    try:
+        return read_query(SessionCall, request)
+    except Failed as failure:
+        raise (_no_session() if failure.problem.field == "id" else failure) from None
 
 
 async def session(caller: Caller, call: SessionCall) -> SessionReply:
