@@ -220,6 +220,10 @@ class Tables:
 
     def _code_table(self, table: Element) -> None:
         blocks = code_blocks(table)
+        for head in table.iter_elements(("caption", "th")):
+            if name := head.text.strip():
+                self._writer.text(name)  # the file name
+                self._writer.flush()
         source = blocks[-1] if blocks else table
         code = code_text(source)
         if code.strip():
