@@ -67,7 +67,7 @@ async def main() -> int:
                     "url": "https://a.example/",
                     "headers": {},
                     "seconds": 12,
-                    "include": [],
+                    "parts": {},
                 }
                 await workers.run("groundwire.reading.convert:convert_in_worker", request, body)
             else:

@@ -1,9 +1,9 @@
-"""How much of each part of real pages is in the text by default, and when it is included.
+"""How much of each part of real pages is in the text by default, when it is included, and when it is excluded.
 
     python -m benchmarks.extraction.parts FOLDER --web FOLDER [--folds 1234] [--sample 100] [--misses]
 
-The lines of a part are those of its elements (`page_parts.part_blocks`) but for buttons, whose letters and digits
-occur once in the page. Pages are read with the package's own model, so this
+The lines of a part are those of its elements (`page_parts.part_blocks`), menus among them, whose letters and digits
+occur once in the page; lines of buttons count for `controls` only. Pages are read with the package's own model, so this
 measures what settings do, not how well pages are read. Folds are those of `quality.py`.
 """
 
@@ -29,14 +29,14 @@ from groundwire.reading.visibility.visible import drop_unseen
 
 _SHORTEST: Final = 10  # letters and digits; shorter lines are rarely unique
 _MOST: Final = 60  # lines of a part on a page
-_WAYS: Final = ("default", "include")
+_WAYS: Final = ("default", "include", "exclude")
 
 
 def lines_of(page: Page) -> dict[str, list[str]]:
     """Return the letters and digits of the lines of each part of a page."""
     document = parse_page(decode(page.body(), "text/html").text)
     drop_unseen(document)
-    layout = lay_out(document, page.url)
+    layout = lay_out(document, page.url, menus=True)
     if not layout.texts or is_tiny(layout) or document.root is None:
         return {}
     names, whole = names_of(layout), bare(document.root.text)
@@ -45,7 +45,7 @@ def lines_of(page: Page) -> dict[str, list[str]]:
         found = [
             bare(layout.texts[number])
             for number in part_blocks(layout, names, [True] * len(layout.texts), part)
-            if layout.tags[layout.owners[number]] not in CONTROLS
+            if part == "controls" or layout.tags[layout.owners[number]] not in CONTROLS
         ]
         lines[part] = [line for line in found if len(line) >= _SHORTEST and whole.count(line) == 1][:_MOST]
     return {part: found for part, found in lines.items() if found}
@@ -68,11 +68,11 @@ def main() -> None:
         for part, lines in lines_of(page).items():
             held[part] += 1
             asked[part] += len(lines)
-            for way, include in zip(_WAYS, ([], [part]), strict=True):
-                read = convert(body, "text/html", page.url, headers={}, include=include).extracted.content
+            for way, parts in zip(_WAYS, (None, {part: True}, {part: False}), strict=True):
+                read = convert(body, "text/html", page.url, headers={}, parts=parts).extracted.content
                 found = sum(line in bare(without_targets(read)) for line in lines)
                 there[way][part] += found
-                if options.misses and include and found != len(lines):
+                if options.misses and found != {"include": len(lines), "exclude": 0}.get(way, found):
                     print(page.collection or "mixed", page.name, part, way, f"{found} of {len(lines)}")
     for part in sorted(asked):
         shares = "  ".join(f"{way} {there[way][part] / asked[part]:.3f}" for way in _WAYS)

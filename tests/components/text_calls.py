@@ -168,7 +168,7 @@ def worker(job: str) -> Callable[[str], object]:
                 "url": URL,
                 "headers": {},
                 "seconds": 60,
-                "include": [],
+                "parts": {},
             }
             return module("reading.convert").convert_in_worker(asked, text.encode())
         view = module("reading.passages.view")

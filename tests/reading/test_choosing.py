@@ -22,7 +22,7 @@ from groundwire.reading.main_content.boxes import _BOX_NAME, _STEMS
 from groundwire.reading.main_content.classifier import KINDS, Forest, Model, load_model
 from groundwire.reading.main_content.features import FEATURES, ElementFacts, describe
 from groundwire.reading.main_content.page_blocks import PageBlocks, Verdict
-from groundwire.reading.main_content.page_parts import PARTS, part_blocks
+from groundwire.reading.main_content.page_parts import PARTS, STEMS, part_blocks
 from groundwire.reading.main_content.page_type import read_hints
 from groundwire.reading.main_content.posts import label_posts
 from groundwire.reading.main_content.rules import RULES, apply_rules, copies, may_repeat
@@ -55,17 +55,19 @@ def apply(
     layout: Layout,
     keep: list[bool],
     kinds: Mapping[str, float] | str = "article",
-    include: Collection[str] = (),
+    parts: Mapping[str, bool] | None = None,
 ) -> list[bool]:
     """Return what is kept once some of the rules have been applied, in their order."""
     shares = {kinds: 1.0} if isinstance(kinds, str) else kinds
     model = Verdict([200] * len(keep), tuple(shares.get(kind, 0.0) for kind in KINDS), 120, names_of(layout))
-    page_now = PageBlocks(layout, model, list(keep), include)
+    page_now = PageBlocks(layout, model, list(keep), parts or {})
     apply_rules(page_now, [rule for rule in RULES if rule.name in ([names] if isinstance(names, str) else names)])
     return page_now.keep
 
 
-BY_NAME = [*(rule.name for rule in RULES if rule.part in PARTS), "what is wanted"]
+NAMED = {*PARTS, "headline"}
+BY_NAME = [rule.name for rule in RULES if rule.part in NAMED and not rule.keeps]
+BY_NAME += ["what is wanted", "buttons of what is wanted"]
 """The rules for parts of a page."""
 
 
@@ -412,7 +414,7 @@ def test_a_page_is_told_by_its_best_block_and_its_parts_are_left_out() -> None:
         found = select_main(turbohtml.parse(page_of.format(text)), model)
         assert (found.is_complete, found.best, found.kind) == (whole, best, "article")
         assert (LONG in found.root.text) is whole
-        with_comments = select_main(turbohtml.parse(page_of.format(text)), model, include=["comments"])
+        with_comments = select_main(turbohtml.parse(page_of.format(text)), model, parts={"comments": True})
         assert LONG in with_comments.root.text
     assert select_main(turbohtml.parse("<frameset></frameset>")).root.tag == "html"
 
@@ -520,8 +522,15 @@ NUMBERS = {
     "comments": [6, 7],
     "notices": [8],
     "related": [9],
+    "reviews": [10],
     "dialogs": [11],
     "filters": [12],
+    "headline": [13],
+    "subtitles": [14],
+    "dates": [15],
+    "controls": [7, 16],
+    "navigation": [17],
+    "promotions": [18],
     "profiles": [19],
 }
 
@@ -531,31 +540,31 @@ def test_the_parts_of_a_page_are_known_by_their_names_and_kept_if_wanted(part: s
     layout = page(ALL_PARTS.format(LONG))
     keep = [True] * 4 + [False] * 16
     assert part_blocks(layout, names_of(layout), keep, part) == NUMBERS[part]
-    keep = apply(BY_NAME, layout, keep, include=[part])
+    keep = apply(BY_NAME, layout, keep, parts={part: True})
     wanted = {*range(4), *NUMBERS[part]} - ({7} if part == "comments" else set())  # without the button
     assert [number for number, kept in enumerate(keep) if kept] == sorted(wanted)
 
 
 @pytest.mark.parametrize("part", sorted(NUMBERS))
-def test_a_part_that_is_wanted_stays_on_every_kind_of_page(part: str) -> None:
+def test_a_part_that_is_not_wanted_is_left_out_of_every_kind_of_page(part: str) -> None:
     layout = page(ALL_PARTS.format(LONG * 3))
     for kind in KINDS:
         usual = apply(BY_NAME, layout, [True] * 20, kind)
-        wanted = apply(BY_NAME, layout, [True] * 20, kind, [part])
-        gone = {number for number, kept in enumerate(usual) if not kept} - set(NUMBERS[part])
-        assert {number for number, kept in enumerate(wanted) if not kept} == gone
+        without = apply(BY_NAME, layout, [True] * 20, kind, {part: False})
+        gone = {number for number, kept in enumerate(usual) if not kept} | set(NUMBERS[part])
+        assert {number for number, kept in enumerate(without) if not kept} == gone
 
 
-def test_something_is_left_whatever_is_left_out() -> None:
-    layout = lay_out(turbohtml.parse(f"<body><p class=byline>{LONG}</p><p class=byline>{LONG}</p></body>"))
-    assert any(apply(BY_NAME, layout, [True, True]))
+def test_something_is_left_whatever_is_not_wanted() -> None:
+    layout = lay_out(turbohtml.parse(f"<body><h1>{LONG}</h1><p class=byline>{LONG}</p></body>"))
+    assert any(apply(BY_NAME, layout, [True, True], "service", dict.fromkeys(PAGE_PARTS, False)))
 
 
 @pytest.mark.parametrize("part", sorted(PARTS))
 @given(st.data())
 def test_every_word_for_a_part_has_one_of_its_stems(part: str, data: st.DataObject) -> None:
-    named = data.draw(st.from_regex(PARTS[part].names)).lower()
-    assert any(stem in named for stem in PARTS[part].stems)
+    named = data.draw(st.from_regex(PARTS[part])).lower()
+    assert any(stem in named for stem in STEMS[part])
 
 
 @pytest.mark.parametrize(
@@ -588,7 +597,7 @@ def test_comments_stay_where_a_forum_is_the_likeliest_kind(forum: float, *, kept
 def test_what_is_wanted_wins_over_a_part_inside_that_is_left_out() -> None:
     layout = page(f"<p>{LONG * 9}</p><div class=comments><p class=byline>By Ada</p><p>So it is.</p></div>")
     for include, kept in (([], [0, 1]), (["comments"], [0, 1, 2, 3]), (["bylines"], [0, 1, 2])):
-        keep = apply(BY_NAME, layout, [True] * 4, include=include)
+        keep = apply(BY_NAME, layout, [True] * 4, parts=dict.fromkeys(include, True))
         assert [number for number, chosen in enumerate(keep) if chosen] == kept
 
 
@@ -626,7 +635,7 @@ def test_a_line_that_leads_to_another_page_is_left_out(markup: str, goes: bool) 
         ("forum", 1.0, [], False),
         ("article", 1.0, ["related"], False),
     ):
-        keep = apply(BY_NAME, layout, [True] * 4, {kind: share}, include)
+        keep = apply(BY_NAME, layout, [True] * 4, {kind: share}, dict.fromkeys(include, True))
         assert keep == [True, True, not gone, True]
 
 
@@ -636,7 +645,7 @@ def test_lines_that_lead_to_other_pages_stay_if_there_is_nothing_else() -> None:
 
 
 def test_every_part_of_the_setting_is_known() -> None:
-    assert sorted([*PARTS, "copies"]) == list(PAGE_PARTS)
+    assert sorted([*PARTS, "copies", "headline"]) == list(PAGE_PARTS)
 
 
 POST = "<div class=post>{}</div>" + f"<div class=post><p class=author>Bo</p><p>{LONG * 2}</p><p>2 May 2024</p></div>"
@@ -913,11 +922,14 @@ def test_the_standfirst_of_an_article_is_kept(markup: str, kept: bool) -> None:
     assert changed == ([STANDFIRST] if kept else [])
 
 
-def test_a_standfirst_is_part_of_an_article() -> None:
+def test_a_standfirst_goes_with_the_subtitles() -> None:
     text = "".join(f"<p>{STANDFIRST} They asked {number} people who live beside it.</p>" for number in range(6))
     head = f"<h1>The marsh</h1><div class='lead newsletter widget'><small>Now {STANDFIRST}</small></div>"
     markup = f"<meta property=og:type content=article><header class='footer sidebar'>{head}</header><main>{text}</main>"
     assert f"Now {STANDFIRST}" in extract(markup, "https://news.example/2024/05/the-marsh").content
+    without = extract(markup, "https://news.example/2024/05/the-marsh", parts={"subtitles": False}).content
+    assert f"Now {STANDFIRST}" not in without
+    assert "They asked 5" in without
 
 
 @pytest.mark.parametrize(
@@ -999,8 +1011,8 @@ def test_the_writer_of_a_comment_that_is_left_out_is_left_out() -> None:
 
 
 ARTICLE = (
-    "<html><body><nav><a href=/a>Harbor</a> <a href=/b>Quarry</a> <a href=/c>Chapel</a> <a href=/d>Orchard</a></nav>"
-    "<div class=size-modal>Sizes</div><article><h1>The marsh today</h1><p class=standfirst>How it dries</p>"
+    "<html><body><nav><a href=/a>Harbor</a> <a href=/b>Quarry</a> <a href=/c>Chapel</a> <a href=/d>Orchard</a>"
+    "<div class=size-modal>Sizes</div></nav><article><h1>The marsh today</h1><p class=standfirst>How it dries</p>"
     "<time>4 May 2024</time>{0}<p class=byline>By Ada Byron</p></article></body></html>"
 )
 PROSE = "".join(
@@ -1010,36 +1022,43 @@ PROSE = "".join(
 
 
 @pytest.mark.parametrize(
-    ("include", "there", "gone"),
+    ("parts", "there", "gone"),
     [
-        ([], ["northern marsh"], ["Harbor", "Sizes", "By Ada Byron"]),
-        (["bylines"], ["By Ada Byron", "northern marsh"], ["Harbor", "Sizes"]),
-        (["bylines", "dialogs"], ["Sizes", "By Ada Byron"], ["Harbor"]),
+        ({}, ["northern marsh"], ["Harbor", "Sizes"]),
+        ({"navigation": True}, ["Harbor", "northern marsh"], []),
+        ({"dialogs": True}, ["Sizes", "northern marsh"], ["Harbor"]),
+        ({"headline": True}, ["The marsh today"], ["Harbor"]),
+        ({"headline": False}, ["northern marsh"], ["The marsh today"]),
+        ({"bylines": True, "dates": True}, ["By Ada Byron", "4 May 2024"], []),
+        ({"bylines": False, "dates": False}, ["northern marsh"], ["By Ada Byron", "4 May 2024"]),
+        ({"subtitles": True}, ["How it dries"], []),
+        ({"subtitles": False}, ["northern marsh"], ["How it dries"]),
     ],
 )
-def test_callers_choose_the_parts_of_a_page(include: list[str], there: list[str], gone: list[str]) -> None:
-    read = extract(ARTICLE.format(PROSE), "https://a.example/news/2024/05/04/marsh", include=include).content
+def test_callers_choose_the_parts_of_a_page(parts: dict[str, bool], there: list[str], gone: list[str]) -> None:
+    read = extract(ARTICLE.format(PROSE), "https://a.example/marsh", parts=parts).content
     assert [text for text in there if text not in read] == []
     assert [text for text in gone if text in read] == []
 
 
 def test_copies_are_a_part_too() -> None:
     twice = f"<h1>The marsh</h1>{PROSE}<section class=wide>{PROSE}</section>"
-    for include, times in (([], 1), (["copies"], 2)):
-        read = extract(ARTICLE.format(twice), "https://news.example/2024/05/marsh", include=include).content
+    for parts, times in (({}, 1), ({"copies": True}, 2), ({"copies": False}, 1)):
+        read = extract(ARTICLE.format(twice), "https://news.example/2024/05/marsh", parts=parts).content
         assert read.count("The northern marsh was drained") == times
 
 
-def test_posts_of_a_forum_have_their_bylines() -> None:
+def test_posts_of_a_forum_lose_their_bylines_if_these_are_not_wanted() -> None:
     built, even = load_model(), forest(1_000, 1_000)
     kinds = tuple(forest(2_000 if kind == "forum" else 1_000, 1_000) for kind in KINDS)
     model = Model(built.lexicon, even, kinds, (100.0,) * 7)
-    posts = "".join(
-        f"<div class=post><p class=author>Ada</p><p class=date>{n} May 2024</p><p>{n} {LONG * 3}</p></div>"
-        for n in range(1, 4)
-    )
-    found = select_main(turbohtml.parse(f"<body><div class=topic>{posts}</div></body>"), model)
-    assert (found.root.text.count("Ada"), found.root.text.count("May 2024")) == (3, 3)
+    for parts, names, times in (({}, 3, 3), ({"bylines": False}, 0, 3), ({"dates": False}, 3, 0)):
+        posts = "".join(
+            f"<div class=post><p class=author>Ada</p><p class=date>{n} May 2024</p><p>{n} {LONG * 3}</p></div>"
+            for n in range(1, 4)
+        )
+        found = select_main(turbohtml.parse(f"<body><div class=topic>{posts}</div></body>"), model, parts=parts)
+        assert (found.root.text.count("Ada"), found.root.text.count("May 2024")) == (names, times)
 
 
 @pytest.mark.parametrize(
@@ -1156,15 +1175,15 @@ def test_the_mark_of_a_kept_note_is_kept(mark: str, note: bool, kept: bool) -> N
 
 
 @pytest.mark.parametrize(
-    ("kind", "there"), [("product", False), ("collection", False), ("listing", False), ("service", True)]
+    ("kind", "there"), [("article", False), ("product", False), ("listing", False), ("service", True)]
 )
 def test_the_heading_of_a_part_that_is_left_out_goes_with_it(kind: str, *, there: bool) -> None:
     built, even = load_model(), forest(1_000, 1_000)
     kinds = tuple(forest(20_000 if one == kind else 1_000, 1_000) for one in KINDS)
     model = Model(built.lexicon, even, kinds, (100.0,) * 7)
     names = "".join(f"<li><a href=/{name}>{name}</a></li>" for name in ("Red", "Blue", "Green", "Violet"))
-    markup = f"<h1>Marsh</h1>{PROSE}<section><h3>Colors</h3><ul class=user-badges>{names}</ul></section>"
-    found = select_main(turbohtml.parse(f"<body>{markup}</body>"), model)
+    markup = f"<h1>Marsh</h1>{PROSE}<section><h3>Colors</h3><ul class=filters>{names}</ul></section>"
+    found = select_main(turbohtml.parse(f"<body>{markup}</body>"), model, parts={"filters": False})
     assert ("Colors" in found.root.text, "Violet" in found.root.text) == (there, False)
 
 
@@ -1198,14 +1217,14 @@ def test_what_belongs_together_is_found_in_linear_work(unit: str) -> None:
 
 @pytest.mark.req("B25")
 @pytest.mark.parametrize("name", ["plain", "author", "date", "comment", "caption", "related"])
-@pytest.mark.parametrize("include", [[], ["comments"]])
-def test_no_column_of_a_table_is_lost_for_its_name(name: str, include: list[str]) -> None:
+@pytest.mark.parametrize("parts", [{}, {"dates": False, "bylines": False}, {"comments": True}])
+def test_no_column_of_a_table_is_lost_for_its_name(name: str, parts: dict[str, bool]) -> None:
     rows = "".join(f"<tr><td>Book {n}</td><td class={name}>Writer {n}</td><td>{n} May 1904</td></tr>" for n in range(8))
     table = f"<table><tr><th>Title</th><th>Author</th><th>Day</th></tr>{rows}</table>"
     markup = (
         f"<head><meta property=og:type content=article></head><article><h1>Books</h1>{PROSE}{table}{PROSE}</article>"
     )
-    read = extract(markup, "https://a.example/news/2024/05/01/books-of-the-marsh", include=include)
+    read = extract(markup, "https://a.example/news/2024/05/01/books-of-the-marsh", parts=parts)
     assert read.kind == "article"
     cells = [f"{cell} {n}" for n in range(8) for cell in ("Book", "Writer")] + [f"{n} May 1904" for n in range(8)]
     assert [cell for cell in cells if cell not in read.content] == []

@@ -328,13 +328,17 @@ def test_notes_and_warnings_keep_their_label(html: str, markdown: str) -> None:
     assert read(html.format(STAY)) == markdown.format(STAY)
 
 
-def test_what_is_left_out_of_articles_is_left_out_of_boxes_too() -> None:
+def test_what_a_caller_leaves_out_is_left_out_of_boxes_too() -> None:
     box = "<div class=note><b>Note</b><p>Close the valve first.</p><figure><figcaption>The valve</figcaption></figure></div>"
     page = f"<h1>Valves</h1><p>{PROSE[0]}</p>{box}<p>{PROSE[1]}</p><p>{PROSE[2]}</p>"
-    stated = '<meta property=og:type content=article><script type=application/ld+json>{"@type": "Article"}</script>'
     for wanted in (True, False):
-        content = extract(stated + page, URL, include=["captions"] if wanted else []).content
+        content = extract(page, URL, parts={"captions": wanted}).content
         assert ("Close the valve" in content, "The valve\n" in content) == (True, wanted)
+        promotion = (
+            f"<h1>Valves</h1><p>{PROSE[0]}</p><div class='callout promo'>Buy a valve today.</div><p>{PROSE[1]}</p>"
+        )
+        content = extract(promotion, URL, parts={"promotions": wanted}).content
+        assert ("Buy a valve" in content) is wanted
 
 
 def test_a_manual_may_warn_of_cookies() -> None:

@@ -349,7 +349,7 @@ _COMMENTED = (
 @pytest.mark.parametrize("isolated", [False, True])
 @pytest.mark.parametrize("comments", [False, True])
 async def test_comments_on_an_article_are_left_out_unless_included(isolated: bool, comments: bool) -> None:
-    conversion = Conversion(isolated=isolated, include=["comments"] if comments else [])
+    conversion = Conversion(isolated=isolated, parts={"comments": comments})
     found = await conversion.convert(_COMMENTED, "text/html", URL, headers={}, deadline=Deadline.after(60))
     await conversion.aclose()
     content = found.extracted.content

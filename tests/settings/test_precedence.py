@@ -32,6 +32,7 @@ VALUES: dict[str, tuple[Any, Any, Any, Any, Any]] = {
     "read.providers": (["local"], ["local:a"], ["local:b"], ["local:c"], ["local:d", "local"]),
     "read.render_domains": (["a.example"], ["b.example"], ["c.example"], ["d.example"], ["e.example", "f.example"]),
     "read.include": (["comments"], ["comments"] * 2, ["comments"], ["comments"] * 2, ["comments"]),
+    "read.exclude": (["dates"], ["dates"] * 2, ["dates"], ["dates"] * 2, ["dates"]),
     "read.max_length": (1, 2, 3, 4, 5),
     "read.timeout": (1.5, 2.5, 3.5, 4.5, 5.5),
     "read.max_bytes": (1001, 1002, 1003, 1004, 1005),

@@ -28,6 +28,7 @@ __all__ = [
     "check_folders",
     "check_int",
     "check_names",
+    "check_parts",
     "check_pattern",
     "check_text",
     "check_variables",
@@ -146,8 +147,18 @@ def check_names(known: Sequence[str], problem: str, names: tuple[str, ...]) -> t
     return names
 
 
-PAGE_PARTS = (*("bylines", "captions", "comments", "copies", "dialogs", "filters", "notices", "profiles", "related"),)
-"""The parts of a page that a setting keeps, whatever the choice of its main content says."""
+PAGE_PARTS = (
+    *("bylines", "captions", "comments", "controls", "copies", "dates", "dialogs", "filters", "headline", "navigation"),
+    *("notices", "profiles", "promotions", "related", "reviews", "subtitles"),
+)
+"""The parts of a page that settings keep or leave out, whatever the choice of its main content says."""
+
+
+def check_parts(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names of parts of a page or raise ValueError."""
+    if unknown := next((name for name in names if name not in PAGE_PARTS), ""):
+        raise ValueError(f"{unknown!r} is not a part of a page; choose from: {', '.join(PAGE_PARTS)}")
+    return names
 
 
 def check_date(field: str, value: object) -> date | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -72,7 +72,7 @@ def convert(
     headers: Mapping[str, str],
     seconds: float = _SECONDS,
     model: Model | None = None,
-    include: Collection[str] = (),
+    parts: Mapping[str, bool] | None = None,
 ) -> Converted:
     """Convert a body to Markdown, detecting its type and encoding.
 
@@ -83,7 +83,7 @@ def convert(
         headers: The other headers; some identify a bot check.
         seconds: The time limit for a file of many pages; the pages converted by then are returned.
         model: The classifier of the main content; by default the built-in one.
-        include: Parts that are kept on every kind of page; see `groundwire.reading.main_content.page_parts`.
+        parts: Those that are kept or left out on every kind of page; see `groundwire.reading.main_content.page_parts`.
     """
     media = media_type(content_type, body[:4_096], url)
     kind, remarks = media.kind, (media.remark,) if media.remark else ()
@@ -96,7 +96,7 @@ def convert(
         if media.kind == "binary" or body.startswith(GZIP):
             why = f"The response is a gzip archive of {media.description}, which cannot be read as text."
             return Converted(extracted=Extracted(), warnings=remarks, unreadable=Unreadable("broken", why))
-        return convert(body, "", url, headers=headers, seconds=seconds, model=model, include=include)
+        return convert(body, "", url, headers=headers, seconds=seconds, model=model, parts=parts)
     if kind in FILES:
         try:
             return Converted(extracted=cleaned(read_file(kind, body, url, _text_of, seconds=seconds)), warnings=remarks)
@@ -107,7 +107,7 @@ def convert(
         return Converted(extracted=Extracted(), warnings=remarks, unreadable=Unreadable("broken", why))
     decoded = decode(body, content_type)
     if kind == "html":
-        extracted = extract(decoded.text, url, model, include=include)
+        extracted = extract(decoded.text, url, model, parts=parts)
     else:
         extracted = to_markdown(kind, decoded.text, url, language=language_of(_type(content_type), url))
     warnings = remarks + decoded.warnings + _remark_on(extracted.content)
@@ -139,7 +139,7 @@ def _remark_on(content: str) -> tuple[str, ...]:
 
 def convert_in_worker(request: dict[str, Any], body: bytes) -> tuple[dict[str, Any], bytes]:
     """Convert a body sent by another process; `groundwire.reading.workers.pool` restores the `Converted`."""
-    options = {name: request[name] for name in ("headers", "seconds", "include")}
+    options = {name: request[name] for name in ("headers", "seconds", "parts")}
     converted = convert(body, request["content_type"], request["url"], **options)
     fields = asdict(converted)
     content: str = fields["extracted"].pop("content")

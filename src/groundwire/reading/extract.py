@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -28,14 +28,14 @@ __all__ = ["Extracted", "extract", "fragment_to_markdown", "one_line"]
 _MAX_PICTURES: Final = 200
 
 
-def extract(html: str, url: str, model: Model | None = None, *, include: Collection[str] = ()) -> Extracted:
+def extract(html: str, url: str, model: Model | None = None, *, parts: Mapping[str, bool] | None = None) -> Extracted:
     """Extract the main content of a page.
 
     Args:
         html: The page's HTML. No input raises.
         url: The page's URL, for its relative links.
         model: The classifier of the main content; by default the built-in one.
-        include: Parts that are kept on every kind of page; see `groundwire.reading.main_content.page_parts`.
+        parts: Those that are kept or left out on every kind of page; see `groundwire.reading.main_content.page_parts`.
 
     Returns:
         The content and the metadata; `warnings` count what was removed. A page with visible text has an empty result
@@ -71,7 +71,7 @@ def extract(html: str, url: str, model: Model | None = None, *, include: Collect
     later = later_parts(document, marked, text, markup) if programmed else ()
     byline = read_byline(document, text, metadata, title, removed.class_names)
     stated = stated_content(json_things, marked)
-    chosen = select_main(document, model, hints, url=url, title=title, stated=stated, include=include)
+    chosen = select_main(document, model, hints, url=url, title=title, stated=stated, parts=parts)
     apply_roles(chosen.root)
     warnings: tuple[str, ...]
     if scripted and chosen.best < MENUS_ONLY:

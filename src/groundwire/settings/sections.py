@@ -14,11 +14,11 @@ from pydantic.fields import FieldInfo
 from groundwire._version import USER_AGENT
 from groundwire.models import MAX_LIMIT, SafeSearch
 from groundwire.models.validators import (
-    PAGE_PARTS,
     SITE_READERS,
     check_domains,
     check_folders,
     check_names,
+    check_parts,
     check_variables,
 )
 
@@ -180,8 +180,10 @@ class ReadSettings(SettingsSection):
     """The read providers, in order of preference; the next one is used when a page needs what one cannot do."""
     render_domains: Domains = ()
     """Domains, including subdomains, whose pages are first read with a browser: `browser`, `crawl4ai`."""
-    include: Annotated[Words, AfterValidator(partial(check_names, PAGE_PARTS, "is not a part of a page"))] = ()
+    include: Annotated[Words, AfterValidator(check_parts)] = ()
     """Parts of a page that are kept although they may not belong to its main content; the guide to reading has all."""
+    exclude: Annotated[Words, AfterValidator(check_parts)] = ()
+    """Parts of a page that are left out, from the same list; what is in both is kept."""
     max_length: int = Field(default=15_000, ge=1, le=10_000_000)
     """Maximum characters of Markdown of a page; longer pages are cut between blocks and marked as truncated."""
     timeout: float = Field(default=20.0, gt=0, le=600)
@@ -206,6 +208,11 @@ class ReadSettings(SettingsSection):
     """Seconds between two requests to one site; a longer crawl delay in its robots.txt applies, up to five seconds."""
     max_per_host: int = Field(default=6, ge=1, le=100)
     """Maximum concurrent requests to one site, in each process."""
+
+    @property
+    def parts(self) -> dict[str, bool]:
+        """The parts of a page that are kept, and those that are left out, on every kind of page."""
+        return dict.fromkeys(self.exclude, False) | dict.fromkeys(self.include, True)
 
 
 class SessionSettings(SettingsSection):

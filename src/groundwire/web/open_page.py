@@ -262,7 +262,7 @@ class OpenPageFlow:
         """Return the cache key part for the rules and code that a stored page depends on."""
         rules, settings = self.settings.policy, self.settings.read
         origins = sorted(rules.allowed_origins), rules.origin_redirects
-        sites = sorted(settings.site_readers), sorted(settings.include)
+        sites = sorted(settings.site_readers), sorted(settings.parts.items())
         return repr((__version__, sorted(self.policy.allowed), sorted(self.policy.blocked), *origins, *sites))
 
 

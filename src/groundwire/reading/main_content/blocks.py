@@ -99,13 +99,14 @@ def is_tiny(layout: Layout) -> bool:
     return sum(map(len, layout.texts)) <= _TINY
 
 
-def lay_out(document: Document, url: str = "") -> Layout:
+def lay_out(document: Document, url: str = "", *, menus: bool = False) -> Layout:
     """Return the blocks of a document.
 
     Args:
         document: A page without what is never displayed, modified in place; closed dialogs, which a click may open,
             and what stands for objects are removed.
         url: Its URL.
+        menus: Whether menus that are mostly links are blocks, too.
     """
     for element in [*document.find_all("dialog"), *document.find_all("object")]:
         if element.attr("open") is None:
@@ -114,7 +115,7 @@ def lay_out(document: Document, url: str = "") -> Layout:
     root = document.find("body") or document.root
     if root is None:
         return layout
-    layout.trimmed = _cut_menus(root)
+    layout.trimmed = not menus and _cut_menus(root)
     elements, parents, tags = layout.elements, layout.parents, layout.tags
     texts, owners, linked, lengths = layout.texts, layout.owners, layout.linked, layout.lengths
     leads, nodes, hrefs = layout.leads, layout.nodes, layout.hrefs

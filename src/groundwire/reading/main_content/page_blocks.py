@@ -46,8 +46,8 @@ class PageBlocks:
     """What the model says of them."""
     keep: list[bool]
     """Whether each block is kept."""
-    include: Collection[str] = ()
-    """The parts that the caller wants on every kind of page."""
+    parts: Mapping[str, bool] = field(default_factory=dict)
+    """The parts that the caller wants kept, or left out, on every kind of page."""
     index: NameIndex = field(init=False)
     """The names of the elements, to be searched for parts of them."""
     writers: list[int] | None = None

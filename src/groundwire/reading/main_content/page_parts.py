@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import compress
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from turbohtml import Element
 
@@ -21,12 +21,13 @@ from groundwire.reading.main_content.text_features import NameIndex
 __all__ = [
     "BYLINE",
     "CONTROLS",
+    "KINDS_WITHOUT",
     "MOST_OF_IT",
     "PARTS",
+    "STEMS",
     "VERBATIM",
     "WHEN",
     "WITH_EXTRAS",
-    "PagePart",
     "credit_lines",
     "lines_leading_away",
     "named",
@@ -64,72 +65,91 @@ def names_around(layout: Layout, names: Sequence[str], number: int, levels: int)
     return around
 
 
-class PagePart(NamedTuple):
-    """What tells a part of a page, and where it is left out."""
-
-    names: re.Pattern[str]
-    """The words, one of which the names of an element have."""
-    stems: tuple[str, ...]
-    """What every such word has in it; looking for these takes a tenth of the time."""
-    kinds: Collection[str]
-    """The kinds of pages on which it is left out whatever its score; elsewhere its score decides."""
-
+PARTS: Final[Mapping[str, re.Pattern[str]]] = MappingProxyType(
+    {
+        "bylines": named(
+            "byline", r"author(?:-?(?:info|name|box|bio))?", "dateline", r"(?:entry|post|article)-?meta"
+        ),
+        "captions": named(r"(?:fig)?caption", r"(?:image-?|photo-?)?credit"),
+        "comments": named(
+            r"(?<!tsd-)(?<!doc-)(?<!deprecation-)comments?(?:area|body|list|listing|section)?", "disqus",
+            "replies", "respond", r"(?:leser)?kommentare?r?", r"comentarios?", r"commentaires?", "commenti", "reacties",
+            "komentarze", r"leserbriefe?", r"wpdcom\w*", r"wpdiscuz\w*", "viafoura", r"postbit(?:legacy)?",
+        ),
+        "controls": named(
+            r"shar(?:e|ing)(?:-?(?:bar|box|buttons?|icons?|links?|tools?|this))?",
+            r"social-?(?:bar|buttons?|icons?|links?|media|shar(?:e|ing))?", "toolbar", r"sort-?by",
+            r"print-?(?:button|link)?",
+        ),
+        "dates": named(
+            "date", "datum", "datetime", "timestamp", r"pub-?date", r"posted-?on", "dateline", r"date-?published"
+        ),
+        "dialogs": named(r"modals?", r"dialogs?", r"pop-?ups?", r"pop-?overs?", r"tool-?tips?"),
+        "filters": named(r"filters?", r"facets?", r"refinements?"),
+        "navigation": named(
+            "nav", "navbar", "navigation", "menu", r"breadcrumbs?", "toc", r"table-?of-?contents", "pagination",
+            "pager", r"skip-?(?:link|nav)", "rolenavigation",
+        ),
+        "notices": named(
+            r"cookies?[-_]?(?:alert|bar|banner|consent|info|law|message|modal|notice|overlay|policy|popup|warning)",
+            "consent", "gdpr", "disclaimer", "copyright",
+            r"(?<!category-)(?<!tag-)legal(?:-(?:copy|disclaimer|notes?|notice|text))?(?![\w-])",
+        ),
+        "profiles": named("avatar", "profile", "signature", "(?:reaction|like|badge)s?", "online-?list", "whosonline"),
+        "promotions": named(
+            r"promos?", r"promotions?", r"ads?", r"advert(?:s|isements?|ising|orials?)?", r"sponsor(?:ed|s|ship)?",
+            r"newsletters?", "subscribe", "subscription",
+        ),
+        "related": named(
+            "related", r"recommend(?:ed|ations?)", r"read-?next", r"more-?(?:stories|posts|articles|from)", r"you-?may",
+            r"also-?(?:like|read)", "trending", r"most-?(?:read|popular)", r"(?:popular|recent)-?posts", "similar",
+        ),
+        "reviews": named("reviews?", "yotpo", "bazaarvoice", "trustpilot", "okendo", "judgeme"),
+        "subtitles": named("dek", "standfirst", r"sub-?(?:title|head|heading|headline)", "strapline", "lede"),
+    }
+)  # fmt: skip
+"""The words for each part, one of which the names of an element have."""
+STEMS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "bylines": ("byline", "author", "dateline", "meta"),
+        "captions": ("caption", "credit"),
+        "comments": (
+            "comment", "disqus", "replies", "respond", "comentario", "kommentar", "reacties", "komentarz", "leserbrief",
+            "wpd", "viafoura", "postbit",
+        ),
+        "controls": ("shar", "social", "toolbar", "sort", "print"),
+        "dates": ("dat", "timestamp", "posted"),
+        "dialogs": ("modal", "dialog", "pop", "tip"),
+        "filters": ("filter", "facet", "refine"),
+        "navigation": ("nav", "menu", "breadcrumb", "toc", "contents", "pag", "skip"),
+        "notices": ("cookie", "consent", "gdpr", "disclaimer", "copyright", "legal"),
+        "profiles": ("avatar", "profile", "signature", "reaction", "like", "badge", "online"),
+        "promotions": ("promo", "ad", "sponsor", "newsletter", "subscri"),
+        "related": (
+            "related", "recommend", "next", "more", "you", "also", "trend", "read", "popular", "posts", "similar",
+        ),
+        "reviews": ("review", "yotpo", "bazaarvoice", "trustpilot", "okendo", "judgeme"),
+        "subtitles": ("dek", "standfirst", "sub", "strapline", "lede"),
+    }
+)  # fmt: skip
+"""What every word for a part has in it; looking for these takes a tenth of the time."""
 
 _ARTICLE: Final = frozenset({"article"})
 WITH_EXTRAS: Final = frozenset(KINDS) - {"documentation", "forum"}
 """Kinds of pages that have credits, notices, and links to other pages around their text; elsewhere these may be it."""
-PARTS: Final[Mapping[str, PagePart]] = MappingProxyType(
+KINDS_WITHOUT: Final[Mapping[str, Collection[str]]] = MappingProxyType(
     {
-        "bylines": PagePart(
-            named("byline", r"author(?:-?(?:info|name|box|bio))?", "dateline", r"(?:entry|post|article)-?meta"),
-            ("byline", "author", "dateline", "meta"), _ARTICLE,
-        ),
-        "captions": PagePart(
-            named(r"(?:fig)?caption", r"(?:image-?|photo-?)?credit"), ("caption", "credit"), _ARTICLE
-        ),
-        "comments": PagePart(
-            named(
-                r"(?<!tsd-)(?<!doc-)(?<!deprecation-)comments?(?:area|body|list|listing|section)?", "disqus",
-                "replies", "respond", r"(?:leser)?kommentare?r?", r"comentarios?", r"commentaires?", "commenti",
-                "reacties", "komentarze", r"leserbriefe?", r"wpdcom\w*", r"wpdiscuz\w*", "viafoura",
-                r"postbit(?:legacy)?",
-            ),
-            ("comment", "disqus", "replies", "respond", "comentario", "kommentar", "reacties", "komentarz",
-             "leserbrief", "wpd", "viafoura", "postbit"),
-            frozenset(KINDS) - {"forum"},
-        ),
-        "dialogs": PagePart(
-            named(r"modals?", r"dialogs?", r"pop-?ups?", r"pop-?overs?", r"tool-?tips?"),
-            ("modal", "dialog", "pop", "tip"), frozenset({"collection", "listing", "product"}),
-        ),
-        "filters": PagePart(
-            named(r"filters?", r"facets?", r"refinements?"), ("filter", "facet", "refine"), frozenset({"collection"})
-        ),
-        "notices": PagePart(
-            named(
-                r"cookies?[-_]?(?:alert|bar|banner|consent|info|law|message|modal|notice|overlay|policy|popup|warning)",
-                "consent", "gdpr", "disclaimer", "copyright",
-                r"(?<!category-)(?<!tag-)legal(?:-(?:copy|disclaimer|notes?|notice|text))?(?![\w-])",
-            ),
-            ("cookie", "consent", "gdpr", "disclaimer", "copyright", "legal"), WITH_EXTRAS,
-        ),
-        "profiles": PagePart(
-            named("avatar", "profile", "signature", "(?:reaction|like|badge)s?", "online-?list", "whosonline"),
-            ("avatar", "profile", "signature", "reaction", "like", "badge", "online"),
-            frozenset(KINDS) - {"article", "documentation"},
-        ),
-        "related": PagePart(
-            named(
-                "related", r"recommend(?:ed|ations?)", r"read-?next", r"more-?(?:stories|posts|articles|from)",
-                r"you-?may", r"also-?(?:like|read)", "trending", r"most-?(?:read|popular)",
-                r"(?:popular|recent)-?posts", "similar",
-            ),
-            ("related", "recommend", "next", "more", "you", "also", "trend", "read", "popular", "posts", "similar"),
-            frozenset({"article", "service"}),
-        ),
+        "bylines": _ARTICLE,
+        "captions": _ARTICLE,
+        "comments": frozenset(KINDS) - {"forum"},
+        "dialogs": frozenset({"collection", "listing", "product"}),
+        "filters": frozenset({"collection"}),
+        "notices": WITH_EXTRAS,
+        "profiles": frozenset(KINDS) - {"article", "documentation"},
+        "related": frozenset({"article", "service"}),
     }
-)  # fmt: skip
-"""The parts that are known by names; a setting keeps these and copies, `groundwire.models.validators.PAGE_PARTS`."""
+)
+"""The kinds of pages on which a part is left out whatever its score; elsewhere its score decides."""
 _LEADS: Final = re.compile(
     r"\W{0,9}(?:also read|auch interessant|czytaj (?:też|także|również)|don[\u2019']t miss|l[aæä]s (?:auch|også|också)"
     r"|le puede interesar|leggi anche|leia (?:também|mais)|lesen sie (?:auch|mehr)|lee también|lea(?: también| más)?"
@@ -171,9 +191,14 @@ _CREDIT: Final = re.compile(
 _CREDIT_SIGN: Final = re.compile("[:©/]|via ")
 """One of these is in each such line; looking for them takes a tenth of the time."""
 _MAX_CREDIT: Final = 150  # characters of such a line
+_TAGS: Final[Mapping[str, str]] = MappingProxyType(
+    {"figcaption": "captions", "button": "controls", "nav": "navigation", "h1": "headline"}
+)
+_OF_TITLE: Final = frozenset({"headline", "subtitles"})
+"""Parts that may be headings. The names of other headings repeat their words."""
 VERBATIM: Final = HEADINGS | {"td", "th", "pre"}
 CONTROLS: Final = frozenset({"button", "label", "legend"})
-"""Elements that are left out of an included part."""
+"""Elements that are left out of an included part, unless that is `controls`."""
 MOST_OF_IT: Final = 0.7
 _MIN_REMAINDER: Final = 2_000  # characters
 """An element with more than this share of the selected text is the content, whatever its name says, unless so much is
@@ -290,23 +315,27 @@ def part_blocks(
         layout: The page.
         names: The names of each element.
         keep: The selected blocks. An element with most of their text is the content, whatever its name.
-        part: One of `PARTS`. The names of headings repeat their words, and do not count.
+        part: One of `PARTS`, or `headline`.
         index: The same names, to be searched for several parts.
     """
     parents, owners, tags = layout.parents, layout.owners, layout.tags
-    near = (NameIndex(names) if index is None else index).having(PARTS[part].stems)
-    matches = {name for name in near if PARTS[part].names.search(name) is not None}
-    tag = "figcaption" if part == "captions" else ""
-    if not matches and tag not in tags:
+    near = (NameIndex(names) if index is None else index).having(STEMS.get(part, ()))
+    matches = {name for name in near if PARTS[part].search(name) is not None}
+    tagged = {tag for tag, what in _TAGS.items() if what == part}
+    if not matches and tagged.isdisjoint(tags) and part != "dates":
         return []
     sizes = sums_of(layout, (len(text) * is_kept for text, is_kept in zip(layout.texts, keep, strict=True)))
     most = max(MOST_OF_IT * sizes[0], sizes[0] - _MIN_REMAINDER)
     inside = [False] * len(parents)
     for element in range(1, len(parents)):
         inside[element] = inside[parents[element]] or (
-            (names[element] in matches or tags[element] == tag)
+            (names[element] in matches or tags[element] in tagged)
             and sizes[element] <= most
-            and tags[element] not in HEADINGS
+            and (part in _OF_TITLE or tags[element] not in HEADINGS)
         )
     numbers = [number for number, owner in enumerate(owners) if inside[owner]]
+    if part == "dates":
+        texts, leads = layout.texts, layout.leads
+        candidates = {number for number, lead in enumerate(leads) if lead == "time"}.union(numbers)
+        numbers = sorted(n for n in candidates if len(texts[n]) <= BYLINE and WHEN.search(texts[n]) is not None)
     return numbers if sum(len(layout.texts[number]) for number in numbers if keep[number]) <= most else []

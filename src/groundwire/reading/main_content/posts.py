@@ -70,7 +70,7 @@ def post_bylines(page: PageBlocks) -> Iterator[int]:
             continue
         posts.add(post)
         yield number
-        if WHEN.search(layout.texts[number]) is None:
+        if page.parts.get("dates", True) and WHEN.search(layout.texts[number]) is None:
             yield from _post_time(page, number, firsts[post], lasts[post])
 
 

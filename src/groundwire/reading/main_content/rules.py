@@ -21,6 +21,7 @@ from groundwire.reading.main_content.classifier import KINDS
 from groundwire.reading.main_content.page_blocks import PageBlocks, blocks_in
 from groundwire.reading.main_content.page_parts import (
     CONTROLS,
+    KINDS_WITHOUT,
     PARTS,
     WITH_EXTRAS,
     credit_lines,
@@ -72,11 +73,13 @@ class Rule:
     kinds: Collection[str] = KINDS
     """The kinds of pages that it is for."""
     part: str = ""
-    """The part of a page that it leaves out, unless a caller wants that."""
+    """The part of a page that it is about, if callers may want that or not; their wish counts on every kind of page."""
 
     def applies(self, page: PageBlocks) -> bool:
         """Return whether the rule is for a page."""
-        return self.part not in page.include and (self.kinds is KINDS or page.is_likely(self.kinds))
+        if self.part in page.parts:
+            return page.parts[self.part] is self.keeps
+        return self.kinds is KINDS or page.is_likely(self.kinds)
 
 
 def apply_rules(page: PageBlocks, rules: Iterable[Rule]) -> None:
@@ -235,7 +238,7 @@ def copies(layout: Layout, keep: Sequence[bool]) -> Iterator[int]:
 
 def _copies(page: PageBlocks) -> Iterable[int]:
     """Return the kept copies of kept blocks, unless functions of a manual may have the same note."""
-    return () if may_repeat(page.verdict.kinds) else copies(page.layout, page.keep)
+    return () if may_repeat(page.verdict.kinds) and "copies" not in page.parts else copies(page.layout, page.keep)
 
 
 def _part(page: PageBlocks, *, part: str) -> Iterable[int]:
@@ -243,10 +246,12 @@ def _part(page: PageBlocks, *, part: str) -> Iterable[int]:
     return part_blocks(page.layout, page.verdict.names, page.keep, part, page.index)
 
 
-def _wanted_parts(page: PageBlocks) -> Iterator[int]:
-    """Yield the blocks of the parts that the caller wants, without buttons."""
-    for part in PARTS.keys() & page.include:
-        yield from (n for n in _part(page, part=part) if page.layout.tags[page.layout.owners[n]] not in CONTROLS)
+def _requested_parts(page: PageBlocks, *, controls: bool) -> Iterator[int]:
+    """Yield the blocks of the parts that the caller wants, or the buttons in them."""
+    for part, is_requested in page.parts.items():
+        for number in _part(page, part=part) if is_requested and part != "copies" else ():
+            if (page.layout.tags[page.layout.owners[number]] in CONTROLS and part != "controls") is controls:
+                yield number
 
 
 def _empty_sections(page: PageBlocks) -> Iterator[int]:
@@ -277,16 +282,20 @@ RULES: Final = (
     Rule("price", True, product_price),
     Rule("specifications", True, specifications),
     Rule("copies", False, _copies, part="copies"),
-    Rule("standfirst", True, standfirst, frozenset({"article"})),
+    Rule("standfirst", True, standfirst, frozenset({"article"}), "subtitles"),
     Rule("lines that lead away", False, lines_leading_away, WITH_EXTRAS, "related"),
     Rule("credits", False, credit_lines, WITH_EXTRAS, "captions"),
     Rule("other pages", False, other_pages, frozenset({"article", "forum"}), "related"),
-    *(Rule(name, False, partial(_part, part=name), part.kinds, name) for name, part in PARTS.items()),
-    Rule("what is wanted", True, _wanted_parts),
+    *(
+        Rule(part, False, partial(_part, part=part), KINDS_WITHOUT.get(part, frozenset()), part)
+        for part in sorted({*PARTS, "headline"})
+    ),
+    Rule("what is wanted", True, partial(_requested_parts, controls=False)),
+    Rule("buttons of what is wanted", False, partial(_requested_parts, controls=True)),
     Rule("most of a table", True, partial(_torn_tables, mostly=True)),
     Rule("little of a table", False, partial(_torn_tables, mostly=False)),
     Rule("empty sections", False, _empty_sections, frozenset(KINDS) - {"service"}),
-    Rule("bylines of posts", True, post_bylines),
+    Rule("bylines of posts", True, post_bylines, part="bylines"),
 )
 """All rules in their order. Those that keep blocks for their place come first, so that the names of parts decide;
 callers' wishes come before tables, of which none is torn; sections are looked at when all else is known."""

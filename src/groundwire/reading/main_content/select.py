@@ -5,7 +5,7 @@ Blocks are chosen by the model's scores and by the rules in `rules`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import mul
 from typing import Final
@@ -36,6 +36,8 @@ MENUS_ONLY: Final = 0.25
 """The best block's score below which a page has no content: true of nine of 1,497 real pages, as with any share from
 .13 to .27. The reviewed text of six of them is empty, and that of three is not in the response."""
 _SENTENCES, _PROSE = 100, 500  # characters of a text that no menu has, and of such texts on a page with content
+_IN_MENUS: Final = ("controls", "dialogs", "navigation", "notices", "promotions", "related")
+"""Parts of a page that menus may have."""
 
 
 _ARTICLE: Final = KINDS.index("article")
@@ -59,19 +61,19 @@ _FLAGS: Final = frozenset(
 _HOLDS_PLACE: Final = frozenset({"tr", "td", "th", "col", "colgroup", "hr"})
 
 
-def choose(layout: Layout, verdict: Verdict, include: Collection[str] = ()) -> PageBlocks:
+def choose(layout: Layout, verdict: Verdict, parts: Mapping[str, bool] | None = None) -> PageBlocks:
     """Select the blocks to keep by their scores and by `RULES`: at least one, and all of a page with very little text.
 
     Args:
         layout: The page.
         verdict: The scores.
-        include: The parts that are kept on every kind of page.
+        parts: The parts that are kept or left out on every kind of page.
     """
     best = max(verdict.scores)
     keeps_all = (best < MENUS_ONLY * 254 and not _has_prose(layout)) or is_tiny(layout)
     cut = 0.0 if keeps_all else verdict.least_score()
-    page = PageBlocks(layout, verdict, [score >= cut for score in verdict.scores], include)
-    if not keeps_all:
+    page = PageBlocks(layout, verdict, [score >= cut for score in verdict.scores], parts or {})
+    if not keeps_all or (parts and not is_tiny(layout)):
         apply_rules(page, RULES)
     return page
 
@@ -98,7 +100,7 @@ def select_main(
     url: str = "",
     title: str = "",
     stated: Sequence[str] = (),
-    include: Collection[str] = (),
+    parts: Mapping[str, bool] | None = None,
 ) -> Selection:
     """Reduce a parsed page to its main content.
 
@@ -109,18 +111,21 @@ def select_main(
         url: Its URL.
         title: Its title.
         stated: Texts that its structured data state as its content.
-        include: The parts that are kept on every kind of page: of `PARTS`, or `copies`.
+        parts: The parts that are kept or left out on every kind of page; see `PARTS`. Copies are a part, too.
 
     Returns:
         The rest of the page. It has text whenever the page has.
     """
-    layout = lay_out(document, url)
+    parts = parts or {}
+    if any(map(parts.get, _IN_MENUS)):  # menus are looked into, but left out unless they are wanted themselves
+        parts = {"navigation": False, **parts}
+    layout = lay_out(document, url, menus="navigation" in parts)
     layout.title, layout.stated = title, stated
     if not layout.texts:
         root = document.find("body") or document.root or Element("body")
         return Selection(root, KINDS[0], is_complete=True)
     verdict = judge(layout, model or load_model(), hints)
-    page = choose(layout, verdict, include)
+    page = choose(layout, verdict, parts)
     tiny = is_tiny(layout)
     if not tiny:
         label_boxes(page)

@@ -256,7 +256,7 @@ class Conversion:
         workers: Shared processes; by default it has its own.
         isolated: Whether every page is converted in a process, and none if there can be no process; otherwise only
             heavy pages and documents.
-        include: Parts that are kept on every kind of page; see `groundwire.reading.main_content.page_parts`.
+        parts: Those that are kept or left out on every kind of page; see `groundwire.reading.main_content.page_parts`.
     """
 
     def __init__(
@@ -264,19 +264,19 @@ class Conversion:
         workers: Workers | None = None,
         *,
         isolated: bool = False,
-        include: Sequence[str] = (),
+        parts: Mapping[str, bool] | None = None,
     ) -> None:
         self._threads = _threads()
         self._slots = FairQueue(_THREADS)
         self._owned = Workers() if workers is None else None
         self._workers = workers or self._owned or Workers()
         self._isolated = isolated
-        self._include = include
+        self._parts = parts
 
     @classmethod
     def of(cls, settings: ReadSettings, workers: Workers | None) -> Self:
         """Return what converts as the settings say."""
-        return cls(workers, isolated=settings.isolation == "process", include=settings.include)
+        return cls(workers, isolated=settings.isolation == "process", parts=settings.parts)
 
     async def convert(
         self, body: bytes, content_type: str, url: str, *, headers: Mapping[str, str], deadline: Deadline
@@ -311,7 +311,7 @@ class Conversion:
                 "url": url,
                 "headers": headers,
                 "seconds": min(_SHARE * deadline.remaining(), _FILE_SECONDS),
-                "include": self._include,
+                "parts": dict(self._parts or {}),
             }
             try:
                 return _converted(*await self._workers.run(_CONVERT, request, body))
@@ -329,7 +329,7 @@ class Conversion:
 
         async with self._slots.slot():
             threads = self._threads
-            job = threads.submit(convert, body, content_type, url, headers=headers, include=self._include)
+            job = threads.submit(convert, body, content_type, url, headers=headers, parts=self._parts)
             try:
                 return await asyncio.wrap_future(job)
             except asyncio.CancelledError:
