@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from components.work import growth
+from groundwire.reading.extract import extract
 from groundwire.reading.html.limits import shorten
 from groundwire.reading.text.sanitize import clean, strip_controls
 
@@ -37,7 +38,14 @@ def test_what_is_not_text_goes_before_the_text_does() -> None:
     assert shorten(f'<img src="data:{"x" * 3_000}"><p>words</p>', 100) == ("<img src=''><p>words</p>", False)
     assert shorten("<p>" + "words " * 100, 20) == ("<p>words words words", True)
     assert shorten("<p>words<br><br>", 12) == ("<p>words<br>", True)
-    assert shorten("<p>words<br><br>", 11) == ("<p>words", True)
+    assert shorten("<p>words<br><br>", 11) == ("<p>words<br", True)
+    assert shorten("1 < 2 " + "words " * 9, 18) == ("1 < 2 words words ", True)
+
+
+def test_a_tag_that_is_cut_is_no_text() -> None:
+    tail = '<p title="cut here, and no more of it is text">'
+    for size in range(2, len(tail)):
+        assert extract(f"<p>1 < 2, he said. {'words ' * 20}{tail[:size]}", "").content.endswith("words")
 
 
 @pytest.mark.parametrize(

@@ -571,6 +571,12 @@ def test_the_reputation_of_an_author_is_no_part_of_the_name() -> None:
     assert read(html).author == "asker7"
 
 
+@pytest.mark.parametrize("noisy", ["How oak grows -", "\u2b51 How oak grows", "## How oak grows"])
+def test_a_heading_keeps_its_spelling_where_another_title_only_has_more_signs(noisy: str) -> None:
+    html = f"<title>{noisy}</title><meta property=og:title content='{noisy}'><h1>How oak grows</h1>{_FILLER * 4}"
+    assert extract(html, URL).title == "How oak grows"
+
+
 def test_a_tag_before_a_longer_heading_in_the_title_element_is_no_title() -> None:
     asked = "Why is my index ignored for this?"
     html = f"<title>postgresql - {asked} - Oak Answers</title><article><h1>{asked}</h1>{_FILLER * 4}</article>"

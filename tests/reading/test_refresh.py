@@ -52,7 +52,9 @@ async def test_a_page_to_be_read_is_read_and_where_it_leads_is_said(
     assert f"the page leads on to {maze.url}/end after {seconds} seconds" in page.warnings
 
 
-@pytest.mark.parametrize("name", ["refresh-itself", "refresh-again", "refresh-script", "refresh-without-scripts"])
+@pytest.mark.parametrize(
+    "name", ["refresh-itself", "refresh-again", "refresh-script", "refresh-brackets", "refresh-without-scripts"]
+)
 async def test_what_leads_nowhere_else_is_a_page(world: World, settings: Make, name: str) -> None:
     async with Web(settings()) as web:
         page = await web.open_page(world.site("maze").page(name))

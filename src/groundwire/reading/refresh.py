@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Final
 
-from groundwire.errors import BlockedAddress, InvalidRequest
+from groundwire.errors import BlockedAddress
 from groundwire.safety.urls import join_url, parse_url
 from groundwire.transport import Response
 
@@ -59,10 +59,10 @@ def read_refresh(response: Response) -> Refresh | None:
     markup = decode(start, response.content_type).text if is_page else ""
     document, base = parse(markup), parse_url(response.url)
     stated = parse(f'<meta http-equiv="refresh" content="{escape(header)}">') if header else document
-    seconds, reference = stated.meta_refresh() or (0.0, "")
     try:
+        seconds, reference = stated.meta_refresh() or (0.0, "")
         target = join_url(join_url(base, document.base_url(base.text)), reference)
-    except (InvalidRequest, BlockedAddress):
+    except (ValueError, BlockedAddress):  # no address, as with brackets around a name
         return None
     if not reference or target.request_text == base.request_text:
         return None

@@ -61,6 +61,7 @@ _REFRESHES: Final[Mapping[str, str]] = {
     "refresh-private": '<meta http-equiv="refresh" content="0; url=http://169.254.169.254/">',
     "refresh-port": '<meta http-equiv="refresh" content="0; url=http://127.0.0.1:1/">',
     "refresh-script": '<meta http-equiv="refresh" content="0; url=javascript:alert(1)"><p>The tide is high now.</p>',
+    "refresh-brackets": '<meta http-equiv="refresh" content="0; url=http://[end/"><p>The tide is high now.</p>',
     "refresh-without-scripts": '<noscript><meta http-equiv="refresh" content="0; url=/"></noscript>The tide is high.',
     "refresh-forbidden": '<meta http-equiv="refresh" content="0; url=/forbidden">',
     "refresh-with-text": '<meta http-equiv="refresh" content="0; url=/end"><p>'

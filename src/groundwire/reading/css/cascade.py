@@ -78,7 +78,7 @@ class Styles:
         self.scripted = scripted
         self.sheet_names: set[str] = set()
         self.page_classes: set[str] = set()
-        self.states: list[tuple[str, str, str, frozenset[str]]] = []
+        self.states: list[tuple[str, str, frozenset[str]]] = []
         self.box_styles: dict[Element, dict[str, str]] = {}
         self.generated: dict[tuple[Element, str], tuple[tuple[Layer, tuple[int, int, int]], str]] = {}
         self._declared: list[tuple[Sequence[Declaration], bool, Layer, tuple[int, int, int]]] = []
@@ -181,20 +181,17 @@ class Styles:
             numbers[element] = after
 
     def note_state(self, selector: str, state: re.Match[str], declared: Iterable[Declaration]) -> None:
-        """Record a rule that shows something in a state of an element, or hides it unless the element is in that state.
+        """Record a rule that shows something if a box is checked, or hides it unless the box is.
 
         Args:
             selector: Its selector.
-            state: Where the state is in it, as `:name` or `:not(:name)`.
+            state: Where the state is in it, as `:checked` or `:not(:checked)`.
             declared: Its declarations.
         """
-        after = selector[state.end() :]
-        if not after and state[2] != "target":
-            return
         pairs = [(name, value) for name, value, _ in declared if name in _REVEALERS and not _is_computed(value)]
         names = {name.removeprefix("max-") for name, value in pairs if may_hide(name, value) is bool(state[1])}
-        if names:
-            self.states.append((selector[: state.start()], state[2], after, frozenset(names)))
+        if names and (after := selector[state.end() :]):
+            self.states.append((selector[: state.start()], after, frozenset(names)))
 
     def _merge(self, number: int) -> dict[str, _Entry]:
         merged = self._merged.get(number)

@@ -40,7 +40,7 @@ _FEW_ELEMENTS: Final = 12  # elements; matching each of them is faster than sear
 _STATES: Final = re.compile(
     r":(?:hover|active|focus|focus-within|focus-visible|visited|target|autofill|fullscreen|popover-open|modal)(?![\w-])"
 )
-_STATE: Final = re.compile(r"(:not\()?:(checked|hover|active|focus|focus-within|focus-visible|target)(?![\w-])(?(1)\))")
+_CHECKED: Final = re.compile(r"(:not\()?:checked(?![\w-])(?(1)\))")
 _NOT_STATE: Final = re.compile(rf":not\(\s*(?:{_STATES.pattern}\s*,?\s*)+\)")
 _GENERATED_BOX: Final = re.compile(r"::?(?:before|after)\Z")
 _FORGIVING: Final = re.compile(r":(?:is|where)\(")
@@ -353,7 +353,7 @@ def _apply(selectors: _Selectors, rules: list[StyleRule], styles: Styles, host: 
                 selector = _NOT_STATE.sub(_ANY_ELEMENT, selector).replace(":defined", _ANY_ELEMENT)
                 if _GENERATED_BOX.search(selector):
                     _note_added(selectors, selector, rule, styles)
-                if host is None and (state := _STATE.search(selector)) is not None:
+                if host is None and (state := _CHECKED.search(selector)) is not None:
                     styles.note_state(selector, state, rule.declarations)
                 if "::" in selector or _STATES.search(selector):
                     continue

@@ -1,17 +1,15 @@
 """Detection of the encoding of bytes without a declaration, and decoding as the WHATWG Encoding Standard says.
 
-Encodings, labels, and tables are those of the standard (https://encoding.spec.whatwg.org), which the HTML parser has;
-Python's codecs differ. Excluded are the standard's own `replacement` and `x-user-defined`.
+Encodings, labels, and tables are those of the standard (https://encoding.spec.whatwg.org), which the HTML parser has,
+and registers as codecs; Python's own differ.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Final
 
 __all__ = [
-    "ENCODINGS",
     "MULTI_BYTE",
     "WESTERN",
     "decoded_text",
@@ -22,14 +20,8 @@ __all__ = [
     "utf16_without_mark",
 ]
 
-ENCODINGS: Final = frozenset(
-    {"utf-8", "utf-16be", "utf-16le", "ibm866", "koi8-r", "koi8-u", "macintosh", "x-mac-cyrillic", "iso-8859-8-i",
-     "gbk", "gb18030", "big5", "euc-jp", "euc-kr", "iso-2022-jp", "shift_jis", "windows-874"}
-    | {f"iso-8859-{part}" for part in (2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16)}
-    | {f"windows-{page}" for page in range(1_250, 1_259)}
-)  # fmt: skip
-"""The standard's encodings."""
-_PYTHON_CODECS: Final[Mapping[str, str]] = {"utf-8": "utf-8", "utf-16be": "utf-16-be", "utf-16le": "utf-16-le"}
+_NO_ENCODINGS: Final = frozenset({"replacement", "x-user-defined"})
+"""What the standard has for scripts, and in place of what is not to be read."""
 
 MULTI_BYTE: Final = frozenset({"gbk", "gb18030", "big5", "euc-jp", "shift_jis", "euc-kr"})
 """The encodings in which a non-ASCII letter takes at least two bytes, and not every pair is valid."""
@@ -46,27 +38,14 @@ def name_of(label: str) -> str | None:
         name = parse(b"", encoding=label.strip(" \t\r\n\f\"'")).encoding or ""
     except (LookupError, ValueError):
         return None
-    return name.lower() if name.lower() in ENCODINGS else None
+    return name.lower() if name.lower() not in _NO_ENCODINGS else None
 
 
 def decoded_text(body: bytes, name: str) -> str:
-    """Decode bytes in an encoding of the standard; U+FFFD stands for what is not in it.
+    """Decode bytes in an encoding of the standard; U+FFFD stands for what is not in it."""
+    import turbohtml.detect  # noqa: F401  # which registers the codecs
 
-    But for Unicode, the HTML parser decodes it, to which all of it is plain text. It normalizes line ends to LF, and
-    would replace NUL, which therefore passes it as a control character that the bytes do not have.
-
-    Args:
-        body: The bytes.
-        name: The encoding.
-    """
-    if (codec := _PYTHON_CODECS.get(name)) is not None:
-        return body.decode(codec, "replace")
-    from turbohtml import parse
-
-    stand_in = next((code for code in range(1, 9) if code not in body), 0) if 0 in body else 0
-    markup = b"<!doctype html><plaintext>" + body.replace(b"\0", bytes((stand_in,)))
-    element = parse(markup, encoding=name, positions=False).find("plaintext")
-    return element.text.replace(chr(stand_in), "\0") if element is not None else ""
+    return body.decode(f"whatwg-{name}", "replace")
 
 
 _SAMPLE: Final = 200_000  # bytes that are examined
@@ -126,7 +105,7 @@ def _by_letters(sample: bytes) -> str | None:
     # the prefix prevents a false byte order mark
     matches = detect_all(b" " + words[:_LETTER_SAMPLE]) if words else ()
     names = ((match.encoding or "").lower() for match in matches if match.confidence)
-    return next((name for name in names if name in ENCODINGS), None)
+    return next(filter(None, names), None)
 
 
 def is_iso_2022_jp(sample: bytes) -> bool:

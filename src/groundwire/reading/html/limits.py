@@ -35,15 +35,11 @@ def shorten(markup: str, length: int) -> tuple[str, bool]:
     """Shorten markup to at most `length` characters; return whether text may be missing.
 
     Markup other than text is removed first (scripts other than JSON-LD, huge styles, comments, attribute values of at
-    least 2,000 characters), then the end, from the start of a tag.
+    least 2,000 characters), then the end. A parser ignores a tag that is cut.
     """
     if len(markup) > length:
         markup = _without_programs(markup)
-    if len(markup) <= length:
-        return markup, False
-    beginning = markup[:length]
-    start = beginning.rfind("<")
-    return beginning if start < beginning.rfind(">") else beginning[:start], True
+    return markup[:length], len(markup) > length
 
 
 def _without_programs(markup: str) -> str:

@@ -9,7 +9,7 @@ from typing import Final
 from turbohtml import Element, Text
 
 from groundwire.reading.main_content.blocks import HEADINGS
-from groundwire.reading.main_content.page_blocks import PageBlocks
+from groundwire.reading.main_content.page_blocks import PageBlocks, blocks_in
 from groundwire.reading.main_content.page_parts import CONTROLS
 
 __all__ = ["label_boxes", "torn_boxes"]
@@ -46,17 +46,13 @@ def _find_boxes(page: PageBlocks) -> Mapping[int, list[int]]:
     """Return the blocks of each box; the innermost box counts."""
     layout, names = page.layout, page.verdict.names
     called = {name for name in page.index.having(_STEMS) if _BOX_NAME.search(name) is not None}
-    inside: dict[int, list[int]] = {}
     if not called:
-        return inside
+        return {}
     boxes = [0] * len(layout.tags)
     for element in range(1, len(boxes)):
         is_box = names[element] in called and layout.tags[element] not in _IN_TABLE
         boxes[element] = element if is_box else boxes[layout.parents[element]]
-    for number, owner in enumerate(layout.owners):
-        if boxes[owner]:
-            inside.setdefault(boxes[owner], []).append(number)
-    return inside
+    return blocks_in(layout, boxes)
 
 
 def _is_manual(page: PageBlocks, box: int) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -10,7 +10,7 @@ from groundwire.reading.main_content.blocks import Layout
 from groundwire.reading.main_content.classifier import KINDS
 from groundwire.reading.main_content.text_features import NameIndex
 
-__all__ = ["SHARE_OF_BEST", "PageBlocks", "Verdict"]
+__all__ = ["SHARE_OF_BEST", "PageBlocks", "Verdict", "blocks_in", "sums_of"]
 
 _MIN_LIKELIHOOD: Final = 0.5
 SHARE_OF_BEST: Final = 0.6
@@ -68,3 +68,22 @@ class PageBlocks:
         if KINDS[chances.index(max(chances))] not in kinds:
             return False
         return sum(chance for kind, chance in zip(KINDS, chances, strict=True) if kind in kinds) > _MIN_LIKELIHOOD
+
+
+def sums_of(layout: Layout, values: Iterable[int]) -> list[int]:
+    """Return for each element the sum of the values of the blocks in it."""
+    sums = [0] * len(layout.parents)
+    for owner, value in zip(layout.owners, values, strict=True):
+        sums[owner] += value
+    for element in range(len(sums) - 1, 0, -1):
+        sums[layout.parents[element]] += sums[element]
+    return sums
+
+
+def blocks_in(layout: Layout, groups: Sequence[int]) -> dict[int, list[int]]:
+    """Return the blocks of each group of elements; 0 stands for no group."""
+    inside: dict[int, list[int]] = {}
+    for number, owner in enumerate(layout.owners):
+        if groups[owner]:
+            inside.setdefault(groups[owner], []).append(number)
+    return inside

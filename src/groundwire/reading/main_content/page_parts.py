@@ -15,7 +15,7 @@ from turbohtml import Element
 
 from groundwire.reading.main_content.blocks import HEADINGS, INLINE, Layout
 from groundwire.reading.main_content.classifier import KINDS
-from groundwire.reading.main_content.page_blocks import PageBlocks
+from groundwire.reading.main_content.page_blocks import PageBlocks, sums_of
 from groundwire.reading.main_content.text_features import NameIndex
 
 __all__ = [
@@ -324,11 +324,7 @@ def part_blocks(
     tagged = {tag for tag, what in _TAGS.items() if what == part}
     if not matches and tagged.isdisjoint(tags) and part != "dates":
         return []
-    sizes = [0] * len(parents)
-    for text, owner, is_kept in zip(layout.texts, owners, keep, strict=True):
-        sizes[owner] += len(text) if is_kept else 0
-    for element in range(len(parents) - 1, 0, -1):
-        sizes[parents[element]] += sizes[element]
+    sizes = sums_of(layout, (len(text) * is_kept for text, is_kept in zip(layout.texts, keep, strict=True)))
     most = max(MOST_OF_IT * sizes[0], sizes[0] - _MIN_REMAINDER)
     inside = [False] * len(parents)
     for element in range(1, len(parents)):

@@ -13,7 +13,7 @@ from turbohtml import Element, Text
 
 from groundwire.reading.main_content.blocks import Layout
 from groundwire.reading.main_content.classifier import KINDS
-from groundwire.reading.main_content.page_blocks import PageBlocks
+from groundwire.reading.main_content.page_blocks import PageBlocks, sums_of
 from groundwire.reading.main_content.page_parts import (
     BYLINE,
     CONTROLS,
@@ -60,8 +60,8 @@ def post_bylines(page: PageBlocks) -> Iterator[int]:
     if not _is_forum(page.verdict.kinds):
         return
     writers = _writers(page)[:_MAX_POSTS]
-    writer_counts = _sums(layout, map(set(writers).__contains__, range(len(layout.owners))))
-    sizes = _sums(layout, _kept_sizes(page))
+    writer_counts = sums_of(layout, map(set(writers).__contains__, range(len(layout.owners))))
+    sizes = sums_of(layout, _kept_sizes(page))
     firsts, lasts = _spans(layout)
     posts = {0}
     for number in writers:
@@ -76,16 +76,6 @@ def post_bylines(page: PageBlocks) -> Iterator[int]:
 
 def _is_forum(kinds: Sequence[float]) -> bool:
     return kinds[_FORUM] >= max(kinds)
-
-
-def _sums(layout: Layout, values: Iterable[int]) -> list[int]:
-    """Return for each element the sum of the values of the blocks in it."""
-    sums = [0] * len(layout.parents)
-    for owner, value in zip(layout.owners, values, strict=True):
-        sums[owner] += value
-    for element in range(len(sums) - 1, 0, -1):
-        sums[layout.parents[element]] += sums[element]
-    return sums
 
 
 def _kept_sizes(page: PageBlocks) -> Iterator[int]:
@@ -154,7 +144,7 @@ def post_texts(page: PageBlocks) -> Iterator[int]:
     if not _is_forum(page.verdict.kinds):
         return
     tags, owners = layout.tags, layout.owners
-    sizes = _sums(layout, map(len, layout.texts))
+    sizes = sums_of(layout, map(len, layout.texts))
     inside = [False] * len(tags)
     for element in _post_bodies(page, sizes):
         inside[element] = sizes[element] <= _SHORT_POST
@@ -175,8 +165,8 @@ def _post_bodies(page: PageBlocks, sizes: Sequence[int]) -> list[int]:
         sizes: The characters in each element.
     """
     layout, names = page.layout, page.verdict.names
-    writers = _sums(layout, map(set(_writers(page)).__contains__, range(len(layout.owners))))
-    kept_sizes = _sums(layout, _kept_sizes(page))
+    writers = sums_of(layout, map(set(_writers(page)).__contains__, range(len(layout.owners))))
+    kept_sizes = sums_of(layout, _kept_sizes(page))
     posts = list(range(len(writers)))  # the innermost element with a writer around each
     for element in range(1, len(posts)):
         posts[element] = element if writers[element] else posts[layout.parents[element]]

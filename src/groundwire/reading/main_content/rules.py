@@ -18,7 +18,7 @@ from urllib.parse import quote
 from groundwire.reading.main_content.blocks import HEADINGS, Layout
 from groundwire.reading.main_content.boxes import torn_boxes
 from groundwire.reading.main_content.classifier import KINDS
-from groundwire.reading.main_content.page_blocks import PageBlocks
+from groundwire.reading.main_content.page_blocks import PageBlocks, blocks_in
 from groundwire.reading.main_content.page_parts import (
     CONTROLS,
     KINDS_WITHOUT,
@@ -97,15 +97,6 @@ def apply_rules(page: PageBlocks, rules: Iterable[Rule]) -> None:
                     page.keep[number] = rule.keeps
 
 
-def _blocks_in(layout: Layout, groups: list[int]) -> Iterable[list[int]]:
-    """Return the blocks of each group of elements; 0 stands for no group."""
-    inside: dict[int, list[int]] = {}
-    for number, owner in enumerate(layout.owners):
-        if groups[owner]:
-            inside.setdefault(groups[owner], []).append(number)
-    return inside.values()
-
-
 def _torn_lists(page: PageBlocks) -> Iterator[int]:
     """Yield the blocks of lists that are kept for the most part, and of short ones between kept blocks.
 
@@ -117,7 +108,7 @@ def _torn_lists(page: PageBlocks) -> Iterator[int]:
     lists = [0] * len(tags)
     for number, tag in enumerate(tags):
         lists[number] = parents[number] if tag == "li" else lists[parents[number]]
-    for inside in _blocks_in(page.layout, lists):
+    for inside in blocks_in(page.layout, lists).values():
         before, after = inside[0] - 1, inside[-1] + 1
         is_between = len(inside) <= _SHORT_LIST and before >= 0 and after < len(keep) and keep[before] and keep[after]
         if is_between or _SHARE_OF_LIST * len(inside) <= sum(keep[number] for number in inside):
@@ -134,7 +125,7 @@ def _torn_tables(page: PageBlocks, *, mostly: bool) -> Iterator[int]:
         tables[number] = tables[layout.parents[number]]
         if tag == "table" and not tables[number] and not is_layout(layout.elements[number]):
             tables[number] = number
-    for inside in _blocks_in(layout, tables):
+    for inside in blocks_in(layout, tables).values():
         kept_count = sum(keep[number] for number in inside)
         cells = [number for number in inside if layout.tags[layout.owners[number]] != "th"] or inside
         share = sum(len(layout.texts[number]) for number in cells if keep[number])
@@ -173,7 +164,7 @@ def _notes(page: PageBlocks) -> Iterator[int]:
         target = (element.attr("id") or "") if labels else ""
         is_note = target in labels and not marked.isdisjoint({f"#{target}", f"#{quote(target)}"})
         notes[number] = number if is_note else notes[layout.parents[number]]
-    for inside in _blocks_in(layout, notes):
+    for inside in blocks_in(layout, notes).values():
         yield from inside
 
 

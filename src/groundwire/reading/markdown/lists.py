@@ -25,6 +25,7 @@ __all__ = [
     "is_permalink",
     "note_label",
     "numbered",
+    "text_before",
 ]
 
 _BULLETS: Final = frozenset("\u2022\u2023\u25e6\u25aa\u25cf\u25cb\u00b7\u2013\u2014-*")
@@ -41,7 +42,12 @@ _NOTE_CLASS: Final = re.compile(r"(?:foot|end)-?_?note", re.IGNORECASE)
 _NOTES: Final = re.compile(r"(?:foot|end)?notes?|references(?: and notes)?|notes and references", re.IGNORECASE)
 _FIRST_STRINGS: Final = 5  # of an element that may begin with a number
 _MAX_SIBLINGS: Final = 200
-_INLINE: Final = frozenset({"span", "sup", "b", "i", "em", "strong", "a", "small", "code"})
+_INLINE: Final = frozenset(
+    {
+        "a", "abbr", "b", "big", "cite", "code", "del", "em", "font", "i", "ins", "kbd", "label", "mark", "q", "s",
+        "samp", "small", "span", "strike", "strong", "sub", "sup", "time", "tt", "u", "var",
+    }
+)  # fmt: skip
 _SIDENOTES: Final = "span.sidenote, span.marginnote, span.footnoteContent, span.footnote-content"
 _MAY_HAVE_NOTES: Final = f'sup, a[href*="#"], [data-definition], {_SIDENOTES}'
 _ANCHORS: Final = 'a[id], a[name], a[href*="ref"], span[id], sup[id]'
@@ -178,7 +184,7 @@ def _link_notes(root: Element) -> None:
     notes = _loose_notes(root, marks) if marks else {}
     for number, note in notes.items():
         own = [mark for mark in marks[number] if note not in set(mark.ancestors)]
-        apart = [mark for mark in own if not _text_before(mark)[-1:].isdigit()]  # an exponent, otherwise
+        apart = [mark for mark in own if not text_before(mark)[-1:].isdigit()]  # an exponent, otherwise
         name = note.attr("id") or f"note-{number}"
         for mark in apart or own:
             mark.clear()
@@ -254,13 +260,13 @@ def _plain_marks(root: Element, labels: Container[str]) -> dict[str, str]:
         target, match = unquote((link.attr("href") or "").partition("#")[2]), _DIGITS.fullmatch(link.text.strip())
         if not target or match is None or target in labels or target in plain or len(plain) >= _MAX_NOTES:
             continue
-        before = _text_before(link)
+        before = text_before(link)
         if link.text.strip()[0] in "[(" or before[-1:].strip() or before.endswith((", ", "; ")):
             plain[target] = match[1]
     return plain
 
 
-def _text_before(mark: Element) -> str:
+def text_before(mark: Element) -> str:
     """Return the text right before an element in its line."""
     node: Node = mark
     while True:

@@ -86,7 +86,6 @@ COMMON: Final = frozenset(
 )  # fmt: skip
 """Labels of host names, and texts of links to front pages, that are no names."""
 _COLON: Final = re.compile(r"(?:(?<!\s)\s+)?(?::\s+|：)")
-_URL: Final = re.compile(r"https?://", re.IGNORECASE)
 _PUBLISHED_NAMES: Final = (
     "article:published_time", "og:article:published_time", "citation_publication_date", "citation_date",
     "citation_online_date", "dc.date.issued", "dcterms.issued", "dc.date.publication", "dcterms.created",
@@ -314,7 +313,7 @@ def _author(marked: list[Element], metas: dict[str, str], thing: Thing, graph: l
             source = next(links, element)
         candidates.append(source.attr("content") or source.text[:300])
     for candidate in candidates:
-        if candidate and not _URL.match(candidate.strip()):
+        if candidate:
             author = first_text("author", _BYLINE.sub("", candidate.strip()))
             if not author or author.isdigit() or not is_name(author):
                 continue

@@ -276,4 +276,4 @@ def _words(text: str) -> set[str]:
 
 
 def _count(text: str) -> int:
-    return len(_NOT_WORD.split(text))
+    return len(_NOT_WORD.sub(" ", text).split())

@@ -16,7 +16,7 @@ from turbohtml import Document, Element, Node, Text
 
 from groundwire.reading.css.cascade import Styles
 from groundwire.reading.css.values import pixels, ratio
-from groundwire.reading.markdown.lists import numbered
+from groundwire.reading.markdown.lists import numbered, text_before
 from groundwire.reading.text.numerals import numeral
 from groundwire.reading.visibility.hidden_styles import BLOCKS
 
@@ -122,7 +122,7 @@ def _script_of(element: Element, style: Mapping[str, str], text: str) -> str:
         return {"super": "sup"}.get(align, align)
     if not _is_small(style.get("font-size", "")):
         return ""
-    raised = align in {"top", "text-top"} and text.isdigit() and _char_before(element).isalnum()
+    raised = align in {"top", "text-top"} and text.isdigit() and text_before(element)[-1:].isalnum()
     shift = pixels(align, 16.0) or 0.0
     if style.get("position") == "relative":
         shift -= pixels(top, 16.0) or 0.0
@@ -134,21 +134,6 @@ def _is_small(size: str) -> bool:
         return True
     share = ratio(size.removesuffix("em")) if size.endswith("em") and not size.endswith("rem") else ratio(size)
     return share is not None and ("%" in size or size.endswith("em")) and share < _SMALL_RATIO
-
-
-def _char_before(element: Element) -> str:
-    """Return the character directly before an element, if it is in the same line of text."""
-    node: Node = element
-    while True:
-        before = node.previous_sibling
-        if isinstance(before, Text) and before.data:
-            return before.data[-1]
-        if isinstance(before, Element):
-            return (list(before.strings) or [""])[-1][-1:] if before.tag not in BLOCKS and before.tag != "br" else ""
-        around = node.parent
-        if before is not None or not isinstance(around, Element) or around.tag in BLOCKS:
-            return ""
-        node = around
 
 
 _CELLS: Final[Mapping[str, tuple[str, ...]]] = {
@@ -198,7 +183,7 @@ def _join_fractions(document: Document) -> None:
             continue
         above, below = upper.text.strip(), lower.text.strip()
         if above.isdigit() and below.isdigit():
-            space = " " if _char_before(upper).isdigit() else ""
+            space = " " if text_before(upper)[-1:].isdigit() else ""
             slash.extract()
             lower.extract()
             upper.replace_with(Text(f"{space}{above}/{below}"))
@@ -307,7 +292,7 @@ _TOKENS: Final = frozenset({"span", "a", "i", "b", "mark", "em", "strong", "ins"
 
 def _end_line(box: Element) -> None:
     """Write a line break at the end of a box, and before it if other text is there."""
-    before, after, text = _char_before(box), box.next_sibling, "".join(box.strings)
+    before, after, text = text_before(box)[-1:], box.next_sibling, "".join(box.strings)
     if before not in {"", "\n"}:
         box.insert(0, Text("\n"))
     if not text.endswith("\n") and not (isinstance(after, Text) and after.data.startswith("\n")):
@@ -373,7 +358,7 @@ def _write_labels(document: Document) -> list[tuple[Text, Text]]:
             cells[cell] = not _beginning(cell) and _is_data(cell, tables)
         is_label = len(label) <= _MAX_LABEL and words <= _MAX_WORDS
         if is_label and ((cell is not None and cells[cell]) or _is_in_sentence(picture, label)):
-            space = " " if _char_before(picture).isalnum() else ""
+            space = " " if text_before(picture)[-1:].isalnum() else ""
             after = picture.next_sibling
             end = " " if isinstance(after, Text) and after.data[:1].isalnum() else ""
             picture.replace_with(Text(f"{space}{label}{end}"))

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final, NamedTuple
 
-from turbohtml import Document, DocumentFragment, Element, Node, SelectorSyntaxError, Text
+from turbohtml import Document, DocumentFragment, Element, SelectorSyntaxError, Text
 
 from groundwire.reading.css.cascade import Styles
 from groundwire.reading.css.stylesheets import SHADOW_STEPS, read_shadow
@@ -20,12 +20,12 @@ from groundwire.reading.html.math import is_formula
 from groundwire.reading.html.semantics import is_task_box
 
 __all__ = [
+    "checked_states",
     "drop_texts",
     "drop_unrendered",
     "is_cloaked",
     "is_marked",
     "keep_folded",
-    "other_states",
     "place_shadows",
     "take_shadows",
 ]
@@ -84,7 +84,6 @@ _ASIDE_NAME: Final = re.compile(
 )
 """Names of what opens beside a page's text, or repeats it."""
 _ACTIVE_NAME: Final = re.compile(r"(?:^|[_-])(?:active|current|selected|open|opened|visible|shown?)$", re.IGNORECASE)
-_MAX_NEIGHBORS: Final = 8  # ancestors or siblings that are looked at
 _MAX_ACTIVE: Final = 4  # in one element
 _OPENERS: Final[Mapping[str, str]] = {"attribute": "display", "class": "display", "size": "height", "position": "left"}
 """The property, or one like it, that undoes what hides an element, if it has another name."""
@@ -206,7 +205,7 @@ def keep_folded(
     hidden: dict[Element, str],
     unseen: dict[Element, bool],
     styles: Styles,
-    boxes: list[_OtherState],
+    boxes: list[_CheckedState],
     *,
     alive: bool,
 ) -> int:
@@ -214,14 +213,14 @@ def keep_folded(
 
     They are known by their role, by the controls that name them, by their class, or, from the second of one class on,
     by the button right above each of them. Prose is also known by a link to it, a handler that names it, a button of
-    its own beside it, an active one of its kind beside it, or a rule that shows it in another state of the page.
+    its own beside it, an active one of its kind beside it, or a rule that shows it if a box is checked.
 
     Args:
         document: The page.
         hidden: The elements to be removed, with the reason of each; those that are kept are taken out.
         unseen: Whether `visibility` hides the text of an element; those that are kept are taken out.
         styles: The styles of the page.
-        boxes: What boxes that can be checked show; see `other_states`.
+        boxes: What boxes that can be checked show; see `checked_states`.
         alive: Whether a script may do it; otherwise only what a browser does by itself counts.
 
     Returns:
@@ -233,9 +232,8 @@ def keep_folded(
     others = set(folded) - set(unfolded)
     closed = [node for node in folded if node in others and (alive or node.attr("id")) and _is_prose(node)]
     linked, pressed = _references(document, hidden, {name for element in closed if (name := element.attr("id"))})
-    reasons = {_OPENERS.get(reason, reason) for reason in hidden.values()} | {"visibility"} if styles.states else ()
-    for state in (*boxes, *other_states(document, styles, reasons)) if reasons else ():
-        unfolded += _shown_in(state, hidden, unseen, linked)
+    for state in boxes:
+        unfolded += _shown_in(state, hidden, unseen)
     unfolded += _opened(closed, linked, pressed, alive=alive)
     for element in unfolded:
         hidden.pop(element, None)
@@ -302,28 +300,13 @@ def _is_inside(element: Element, hidden: Mapping[Element, str]) -> bool:
     return any(node in hidden for node in (element, *element.ancestors) if isinstance(node, Element))
 
 
-def _shown_in(
-    state_rule: _OtherState, hidden: Mapping[Element, str], unseen: Mapping[Element, bool], linked: set[str]
-) -> Iterator[Element]:
-    """Yield the prose that is shown in a state that a visible control, or a link, brings about."""
-    targets, state, names, controls = state_rule
-    reasons = ((target, hidden.get(target, "visibility" if unseen.get(target) else "")) for target in targets)
-    closed = [target for target, reason in reasons if _OPENERS.get(reason, reason) in names and _is_prose(target)]
-    if state == "target":
-        yield from (target for target in closed if target.attr("id") in linked)
-    elif closed and state == "checked":
-        visible = (node for node in controls if node.attr("hidden") is None and not _is_inside(node, hidden))
-        if any(node.tag == "input" or node.text.strip() for node in visible):
-            yield from closed
-    else:
-        able, sizes = set(controls) if closed else set[Element](), dict[Node, int]()
-        for target in closed:
-            around = [node for node in islice(target.ancestors, _MAX_NEIGHBORS) if node in able]
-            before = [node for node in islice(target.previous_siblings, _MAX_NEIGHBORS) if node in able]
-            sizes.update({node: len(node.text.strip()) for node in (*around, *before) if node not in sizes})
-            own = len(target.text.strip())
-            if any(sizes[node] for node in before) or any(sizes[node] > own for node in around):
-                yield target
+def _shown_in(state: _CheckedState, hidden: Mapping[Element, str], unseen: Mapping[Element, bool]) -> Iterator[Element]:
+    """Yield the prose that a box shows that is visible, or has a visible label."""
+    reasons = ((target, hidden.get(target, "visibility" if unseen.get(target) else "")) for target in state.targets)
+    closed = [target for target, reason in reasons if _OPENERS.get(reason, reason) in state.names and _is_prose(target)]
+    visible = (node for node in state.controls if node.attr("hidden") is None and not _is_inside(node, hidden))
+    if closed and any(node.tag == "input" or node.text.strip() for node in visible):
+        yield from closed
 
 
 def _is_prose(element: Element) -> bool:
@@ -429,30 +412,20 @@ def is_marked(element: Element) -> bool:
 _MAX_STATES: Final = 40  # rules
 
 
-class _OtherState(NamedTuple):
-    """What a rule shows in a state of an element, such as `checked`."""
+class _CheckedState(NamedTuple):
+    """What a rule shows if a box is checked, or if it is not."""
 
     targets: list[Element]
-    state: str
     names: frozenset[str]
     """The properties that show the targets then."""
     controls: list[Element]
-    """The elements that may be in the state, and their labels."""
+    """The boxes, and their labels."""
 
 
-def other_states(document: Document, styles: Styles, names: Collection[str] = ()) -> list[_OtherState]:
-    """Return what rules change if an element is checked, or otherwise focused, a link's target, or below the mouse.
-
-    Args:
-        document: The page; with its form controls for what can be checked.
-        styles: Its styles.
-        names: The properties that hide something; without any, the rules for what is checked are returned, else all
-            other ones.
-    """
-    states: list[_OtherState] = []
-    for before, state, after, properties in islice(styles.states, _MAX_STATES):
-        if (state == "checked") is bool(names) or (names and properties.isdisjoint(names)):
-            continue
+def checked_states(document: Document, styles: Styles) -> list[_CheckedState]:
+    """Return what rules change if a box is checked; for a page that still has its form controls."""
+    states: list[_CheckedState] = []
+    for before, after, names in islice(styles.states, _MAX_STATES):
         if nested_levels(before) or nested_levels(after):  # they may visit all elements around each, on each level
             continue
         try:
@@ -460,9 +433,9 @@ def other_states(document: Document, styles: Styles, names: Collection[str] = ()
             controls = document.select(before or "*") if targets else []
         except (SelectorSyntaxError, ValueError, RecursionError):
             continue
-        if state == "checked" and controls:
+        if controls:
             ids = {control.attr("id") for control in controls}
             around = [label for control in controls if (label := control.closest("label")) is not None]
             controls += [*around, *(label for label in document.select("label[for]") if label.attr("for") in ids)]
-        states.append(_OtherState(targets, state, properties, controls))
+        states.append(_CheckedState(targets, names, controls))
     return states

@@ -42,12 +42,12 @@ from groundwire.reading.visibility.hidden_styles import (
 )
 from groundwire.reading.visibility.text_contrast import COLORED, unreadable
 from groundwire.reading.visibility.unrendered import (
+    checked_states,
     drop_texts,
     drop_unrendered,
     is_cloaked,
     is_marked,
     keep_folded,
-    other_states,
     place_shadows,
     take_shadows,
 )
@@ -117,7 +117,7 @@ def drop_unseen(document: Document) -> Removed:
     alive = styles.incomplete or document.select_one(_SCRIPTS) is not None
     fill_streamed(document, alive=alive)
     write_out_drawings(document)
-    boxes = other_states(document, styles) if styles.states else []
+    boxes = checked_states(document, styles)
     counts = drop_unrendered(document)
     selector = f"{_HIDDEN_ATTRIBUTES}, {COLORED}, {_ARIA_HIDDEN}"
     marked = document.select(selector)  # all at once: searching the page is what takes time
