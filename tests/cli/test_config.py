@@ -19,7 +19,7 @@ def test_every_setting_its_value_and_its_origin(terminal: Terminal) -> None:
     (terminal.home / "groundwire.toml").write_text("[search]\nlimit = 7\n", encoding="utf-8")
     mine = {"BRAVE_API_KEY": CANARY, "GROUNDWIRE_NETWORK_PROXY": f"http://me:{CANARY}@h:1"}
     few = terminal.here("config", **mine).stdout
-    assert ("limit" in few, "BRAVE_API_KEY" in few, "settle" in few) == (True, True, False)
+    assert ("limit" in few, "BRAVE_API_KEY" in few, "ca_file" in few) == (True, True, False)
     done = terminal.here("config", "show", "--all", **mine)
     assert done.exit_code == 0
     assert CANARY not in done.stdout + done.stderr

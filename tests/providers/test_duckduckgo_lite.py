@@ -25,11 +25,12 @@ from groundwire.errors import (
     UnprovenEmpty,
 )
 from groundwire.models import Applied, Filters, Results
-from groundwire.providers.duckduckgo_lite import DuckDuckGoLiteSearchProvider, neutralize
+from groundwire.providers.duckduckgo_lite import DuckDuckGoLiteOptions, DuckDuckGoLiteSearchProvider, neutralize
 from groundwire.providers.duckduckgo_page import document, next_fields, parse
 from groundwire.routing.result_merging import plain
+from groundwire.safety.guard import Guard
 from groundwire.testing import InjectedFault
-from groundwire.transport import Response
+from groundwire.transport import Response, Transport
 from world.services.duckduckgo_lite import DuckDuckGoLite
 
 to_form = partial(request_of, "duckduckgo_lite")
@@ -265,6 +266,9 @@ class TestForm:
         mapped = to_form("words", 5, Filters(blocked_domains=tuple(f"d{n}.org" for n in range(9))))
         assert mapped.applied == {"blocked_domains": "post_filter"}
 
+    def test_the_html_page_has_a_field_more(self) -> None:
+        assert to_form("words", 5, Filters(), endpoint="html").values == {"q": "words", "b": "", "kl": "", "df": ""}
+
     def test_a_long_query_is_cut_and_it_is_said(self) -> None:
         mapped = to_form("word " * 150, 5, Filters())
         assert len(mapped.values["q"]) <= 499
@@ -302,15 +306,16 @@ class TestForm:
 
 class TestOnTheWire:
     @pytest.mark.req("C3", "Y5")
-    async def test_it_finds_pages(self, service: DuckDuckGoLite, make: Make) -> None:
+    @pytest.mark.parametrize("endpoint", ["lite", "html"])
+    async def test_it_finds_pages(self, service: DuckDuckGoLite, make: Make, endpoint: str) -> None:
         service.advertisements = 2
-        found = await make().search("reciprocal rank fusion")
+        found = await make(endpoint=endpoint).search("reciprocal rank fusion")
         assert plain(found[0].title, LONG) == "Reciprocal rank fusion"
         assert found[0].published
         assert not any("shop" in row.url for row in found)
         assert found.cost_usd == 0
         [request] = service.requests
-        assert (request.method, request.path) == ("POST", "/lite/")
+        assert (request.method, request.path) == ("POST", f"/{endpoint}/")
         assert request.headers["Content-Type"] == "application/x-www-form-urlencoded"
         assert request.headers["User-Agent"].startswith("groundwire/")
         assert "Authorization" not in request.headers
@@ -394,3 +399,16 @@ class TestOnTheWire:
         with pytest.raises(UnexpectedResponse, match="redirects"):
             await make().search("x")
         assert len(service.requests) == (4 if location == "/lite/" else 1)
+
+    @pytest.mark.parametrize(
+        ("endpoint", "base_url", "address"),
+        [
+            ("lite", "", "https://lite.duckduckgo.com/lite/"),
+            ("html", "", "https://html.duckduckgo.com/html/"),
+            ("html", "http://127.0.0.1:8080/", "http://127.0.0.1:8080/html/"),
+        ],
+    )
+    def test_each_page_has_its_address(self, endpoint: str, base_url: str, address: str) -> None:
+        options = DuckDuckGoLiteOptions.model_validate({"endpoint": endpoint})
+        made = DuckDuckGoLiteSearchProvider(Transport(Guard()), base_url=base_url, name="d", options=options)
+        assert made.address == address

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from components.authority import Authority
 from components.upstream import Row
 from components.wire import Wire
 from groundwire.deadline import Deadline
@@ -24,20 +22,15 @@ from groundwire.errors import (
     UnprovenEmpty,
 )
 from groundwire.models import Filters
-from groundwire.providers.duckduckgo import DuckDuckGoSearchProvider
+from groundwire.providers.duckduckgo import DuckDuckGoOptions, DuckDuckGoSearchProvider
 from groundwire.settings import Settings
 from groundwire.web import Web
 
 ROWS = [Row(f"Title {number}", f"https://site{number}.example/", f"text {number}") for number in range(8)]
 
 
-@pytest.fixture(autouse=True)
-def trusted(ddgs_wire: Wire, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SSL_CERT_FILE", ddgs_wire.ca_file)
-
-
 def provider(wire: Wire) -> DuckDuckGoSearchProvider:
-    return DuckDuckGoSearchProvider(proxy=wire.url)
+    return DuckDuckGoSearchProvider(DuckDuckGoOptions(ca_file=Path(wire.ca_file)), proxy=wire.url)
 
 
 def web(wire: Wire, **options: Any) -> Web:
@@ -46,7 +39,7 @@ def web(wire: Wire, **options: Any) -> Web:
             {
                 "search": {"providers": ("duckduckgo",)},
                 "network": {"proxy": wire.url},
-                "providers": {"duckduckgo": options},
+                "providers": {"duckduckgo": {"ca_file": str(wire.ca_file), **options}},
             }
         )
     )
@@ -124,12 +117,11 @@ async def test_a_cut_connection_is_a_network_failure(ddgs_wire: Wire) -> None:
     await asked.aclose()
 
 
-async def test_a_wrong_certificate_is_a_network_failure(tmp_path: Path) -> None:
-    with closing(Wire(Authority(tmp_path))) as wire:
-        asked = provider(wire)
-        with pytest.raises(ProviderUnreachable):
-            await asked.search("x")
-        await asked.aclose()
+async def test_a_wrong_certificate_is_a_network_failure(ddgs_wire: Wire) -> None:
+    asked = DuckDuckGoSearchProvider(DuckDuckGoOptions(), proxy=ddgs_wire.url)
+    with pytest.raises(ProviderUnreachable):
+        await asked.search("x")
+    await asked.aclose()
 
 
 async def test_the_call_returns_at_its_deadline_although_the_engine_is_silent(ddgs_wire: Wire) -> None:
@@ -183,7 +175,7 @@ async def test_a_proxy_of_the_environment_is_not_used(
     ddgs_wire: Wire, variable: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv(variable, ddgs_wire.url)
-    asked = DuckDuckGoSearchProvider()
+    asked = DuckDuckGoSearchProvider(DuckDuckGoOptions(ca_file=Path(ddgs_wire.ca_file)))
     with pytest.raises(ProviderError):
         await asked.search("x", deadline=Deadline.after(2))
     await asked.aclose()

@@ -315,21 +315,21 @@ _DDGS = """
 import asyncio, os, sys
 from groundwire import Settings, Web
 from groundwire.errors import ProviderError
-from groundwire.providers.duckduckgo import DuckDuckGoSearchProvider
+from groundwire.providers.duckduckgo import DuckDuckGoOptions, DuckDuckGoSearchProvider
 from groundwire.deadline import Deadline
 
-wire, os.environ["SSL_CERT_FILE"] = sys.argv[1:]
+wire, ca_file = sys.argv[1:]
 
 def settings():
-    network = {"proxy": wire}
+    options, network = {"ca_file": ca_file}, {"proxy": wire}
     search = {"providers": ["duckduckgo"], "timeout": 60}  # seconds, for a busy machine
-    return Settings.model_validate({"search": search, "network": network})
+    return Settings.model_validate({"search": search, "network": network, "providers": {"duckduckgo": options}})
 
 async def main():
     async with Web(settings()) as web:
         print((await web.search("reciprocal rank fusion", limit=2)).results[1].url)
     os.environ["HTTPS_PROXY"] = os.environ["ALL_PROXY"] = wire
-    alone = DuckDuckGoSearchProvider()
+    alone = DuckDuckGoSearchProvider(DuckDuckGoOptions(ca_file=ca_file))
     try:
         await alone.search("secret", deadline=Deadline.after(2))
     except ProviderError:

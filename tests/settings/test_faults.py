@@ -47,8 +47,8 @@ IN_A_FILE: dict[str, tuple[str | bytes, str]] = {
     ),
     "provider as value": ("[providers]\nsearxng = 3", 'write its options under [providers."searxng"]'),
     "option": (
-        '[providers.exa]\ntyp = "x"',
-        "providers.exa.typ: is not an option of exa; did you mean 'type'?",
+        '[providers.duckduckgo]\nca_fil = "x"',
+        "providers.duckduckgo.ca_fil: is not an option of duckduckgo; did you mean 'ca_file'?",
     ),
     "type of an option": ('[providers.duckduckgo]\ndelay = "many"', "providers.duckduckgo.delay: input"),
     "key of a provider": (

@@ -14,12 +14,14 @@ import logging
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
+from pathlib import Path
 from typing import Any, ClassVar, Final, Self
 
 from groundwire._version import install_extra
 from groundwire.cassette import CallFailed, Cassette, RecordedFailure
 from groundwire.deadline import Deadline
 from groundwire.errors import (
+    ConfigurationError,
     NotConfigured,
     ProviderBlocked,
     ProviderTimeout,
@@ -34,7 +36,7 @@ from groundwire.providers.http_parsing import objects, raise_for_status, result,
 from groundwire.providers.query_mapping import with_site_operators
 from groundwire.transport import Response
 
-__all__ = ["DuckDuckGoSearchProvider"]
+__all__ = ["DuckDuckGoOptions", "DuckDuckGoSearchProvider"]
 
 _logger = logging.getLogger(__name__)
 
@@ -46,21 +48,34 @@ _NO_REGION = "wt-wt"  # DuckDuckGo's code for "all regions"
 _ENGINE = "duckduckgo"  # ddgs' name
 
 
+class DuckDuckGoOptions(Options):
+    """`[providers.duckduckgo]`."""
+
+    ca_file: Path | None = None
+    """A file with the certificate authorities to trust, for networks with TLS inspection."""
+
+
 class DuckDuckGoSearchProvider:
     """Web search with DuckDuckGo, scraped by `ddgs`; needs the extra `ddgs`."""
 
-    Options: ClassVar[type[Options]] = Options
+    Options: ClassVar[type[DuckDuckGoOptions]] = DuckDuckGoOptions
     capabilities: Capabilities = Capabilities(
         search=True, time_ranges=ANY_RANGE, domains="operator", region=True, safesearch=True
     )
 
     def __init__(
-        self, *, name: str = "duckduckgo", proxy: str = "", cassette: Cassette | None = None, delay: float = 0.0
+        self,
+        options: DuckDuckGoOptions,
+        *,
+        name: str = "duckduckgo",
+        proxy: str = "",
+        cassette: Cassette | None = None,
     ) -> None:
         self.name = name
         self._cassette = cassette
+        self._options = options
         self._proxy = proxy
-        self.delay = delay
+        self.delay: float = options.delay
         self._threads = ThreadPoolExecutor(_THREADS, "groundwire-ddgs")
 
     @classmethod
@@ -68,14 +83,18 @@ class DuckDuckGoSearchProvider:
         """Create the provider.
 
         Raises:
-            NotConfigured: ddgs is missing. ConfigurationError: an option is invalid.
+            NotConfigured: ddgs is missing.
+            ConfigurationError: the certificate file does not exist.
         """
-        options = context.options(Options)
+        options = context.options(DuckDuckGoOptions)
         cassette = context.transports.api.cassette
         if find_spec("ddgs") is None and not (cassette is not None and cassette.replaying):
             fix = f"{install_extra('ddgs')}, or use duckduckgo_lite, which needs nothing"
             raise NotConfigured(context.name, f"install ddgs: {fix}")
-        return cls(name=context.name, proxy=context.settings.network.proxy, cassette=cassette, delay=options.delay)
+        if options.ca_file is not None and not options.ca_file.is_file():
+            where = f"providers.{context.name}.ca_file"
+            raise ConfigurationError(f"{where}: {str(options.ca_file)!r} is not a file.")
+        return cls(options, name=context.name, proxy=context.settings.network.proxy, cassette=cassette)
 
     async def search(
         self, query: str, *, limit: int = 5, filters: Filters = NO_FILTERS, deadline: Deadline | None = None
@@ -169,8 +188,13 @@ class DuckDuckGoSearchProvider:
         """Create an engine for one search; a reused one would keep cookies and so link the searches."""
         from ddgs.engines import ENGINES  # takes a tenth of a second
 
+        ca_file = self._options.ca_file
         make: Any = ENGINES["text"][_ENGINE]
-        engine = make(proxy=self._proxy or None, timeout=max(_SHORTEST, deadline.remaining()), verify=True)
+        engine = make(
+            proxy=self._proxy or None,
+            timeout=max(_SHORTEST, deadline.remaining()),
+            verify=True if ca_file is None else str(ca_file),
+        )
         if not self._proxy:
             client = engine.http_client.client
             client.proxy = None  # otherwise the client reads a proxy from the environment

@@ -1,4 +1,4 @@
-"""DuckDuckGo's page for browsers without scripts (https://lite.duckduckgo.com/lite/), without a key.
+"""DuckDuckGo's pages for browsers without scripts (https://lite.duckduckgo.com/lite/), without a key.
 
 There is no API and no stability guarantee: the page is scraped, see `duckduckgo_page`.
 """
@@ -15,31 +15,49 @@ from groundwire.errors import BlockedAddress, InvalidRequest, UnexpectedResponse
 from groundwire.models import NO_FILTERS, Filters, Results
 from groundwire.providers.base import ANY_RANGE, Capabilities
 from groundwire.providers.duckduckgo_page import document, form_region, next_fields, parse, speaks
-from groundwire.providers.http_api import SearchApiProvider
+from groundwire.providers.http_api import ApiOptions, SearchApiProvider
 from groundwire.providers.query_mapping import Mapped, clipped
 from groundwire.safety.urls import WebUrl, join_url, parse_url
 from groundwire.transport import Response
 
-__all__ = ["DuckDuckGoLiteSearchProvider", "neutralize"]
+__all__ = ["DuckDuckGoLiteOptions", "DuckDuckGoLiteSearchProvider", "neutralize"]
+
+Endpoint = Literal["lite", "html"]
 
 _NEUTRALIZED = "duckduckgo_lite: characters that it treats as operators (! \\) were removed from the query"
 _MOST_REDIRECTS = 3
 _CAP = 1_000_000  # bytes; the recorded pages have 25,000 to 45,000
 _LONGEST = 499  # characters of a query; according to SearXNG, longer ones are rejected
 _PER_PAGE = 10  # the first page; further ones have 15
+_ADDRESSES: Mapping[Endpoint, str] = {"lite": "https://lite.duckduckgo.com", "html": "https://html.duckduckgo.com"}
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 
 
-class DuckDuckGoLiteSearchProvider(SearchApiProvider):
-    """Web search with DuckDuckGo's lite page."""
+class DuckDuckGoLiteOptions(ApiOptions):
+    """`[providers.duckduckgo_lite]`."""
 
-    service = "https://lite.duckduckgo.com"
+    endpoint: Endpoint = "lite"
+    """Which of the two pages to use; each has its own rate limit."""
+
+
+class DuckDuckGoLiteSearchProvider(SearchApiProvider):
+    """Web search with DuckDuckGo's HTML and lite pages."""
+
+    service: ClassVar[str] = _ADDRESSES["lite"]
     keyless: ClassVar[bool] = True
     terms: ClassVar[str] = "https://duckduckgo.com/terms"
     search_timeout: ClassVar[float] = 15.0
+    Options: ClassVar[type[DuckDuckGoLiteOptions]] = DuckDuckGoLiteOptions
+    _options: DuckDuckGoLiteOptions
     capabilities: Capabilities = Capabilities(
         search=True, max_results=_PER_PAGE, time_ranges=ANY_RANGE, domains="operator", pages=True, region=True
     )
+
+    @property
+    def address(self) -> str:
+        """The URL of the page."""
+        endpoint = self._options.endpoint
+        return f"{_ADDRESSES[endpoint] if self._base == self.service else self._base}/{endpoint}/"
 
     def headers(self, key: str | None) -> Mapping[str, str]:
         """Return the headers of a request; the user agent is the transport's own."""
@@ -53,6 +71,8 @@ class DuckDuckGoLiteSearchProvider(SearchApiProvider):
             warnings.append(_NEUTRALIZED)
         mapped = Mapped({"q": words}, warnings=warnings)
         mapped.add_sites(filters, self.name)
+        if self._options.endpoint == "html":
+            mapped.values["b"] = ""
         mapped.values["kl"] = region = form_region(filters)
         mapped.values["df"] = "" if filters.time_range == "all" else filters.time_range
         if filters.region and not region:
@@ -88,7 +108,7 @@ class DuckDuckGoLiteSearchProvider(SearchApiProvider):
     async def _ask(self, form: Mapping[str, str], deadline: Deadline) -> Response:
         """Submit a form and follow redirects within the site, each checked by the guard."""
         method: Literal["GET", "POST"] = "POST"
-        target = parse_url(f"{self._base}/lite/")
+        target = parse_url(self.address)
         for _ in range(_MOST_REDIRECTS + 1):
             fields, headers = form if method == "POST" else None, self.headers(None)
             reply = await self._transport.call(
