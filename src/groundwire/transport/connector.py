@@ -22,7 +22,7 @@ from weakref import WeakValueDictionary
 from groundwire.errors import BlockedAddress, Closed, ConfigurationError, InvalidRequest
 from groundwire.safety.guard import Guard, Resolver
 from groundwire.safety.urls import parse_url
-from groundwire.transport.errors import ExchangeFailed, Overrun, Vetoed, nowhere, translated
+from groundwire.transport.errors import Overrun, SocksFailed, Vetoed, nowhere, translated
 from groundwire.transport.socks import SocksProxy, socks_proxy
 
 if TYPE_CHECKING:
@@ -285,13 +285,13 @@ class Connections:
 
     async def _tunnel(self, socks: SocksProxy, addresses: Sequence[tuple[str, int]]) -> socket.socket:
         """Connect through a SOCKS proxy to the first address that can be reached; the guard permits each before."""
-        failure: Exception = Vetoed("address not allowed")
+        failure: OSError = Vetoed("address not allowed")
         for host, port in addresses:
             if not (socks.resolves_names or self._guard.permits(host, port)):
                 raise Vetoed("address not allowed")
             try:
                 plain = await socks.connect(host, port)
-            except ExchangeFailed as error:
+            except SocksFailed as error:
                 failure = error
             else:
                 return self._meter(MeteredSocket(plain.family, plain.type, plain.proto, fileno=plain.detach()))

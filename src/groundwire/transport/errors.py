@@ -21,6 +21,7 @@ from groundwire.errors import (
 __all__ = [
     "ExchangeFailed",
     "Overrun",
+    "SocksFailed",
     "Trouble",
     "Vetoed",
     "nowhere",
@@ -64,6 +65,15 @@ class Overrun(OSError):
     """The socket received more than its limit."""
 
 
+class SocksFailed(OSError):
+    """A SOCKS proxy made no connection."""
+
+    def __init__(self, kind: Trouble, detail: str) -> None:
+        super().__init__(detail)
+        self.kind = kind
+        self.detail = detail
+
+
 def translated(error: Exception, *, proxied: bool) -> Exception:
     """Convert a library's exception.
 
@@ -79,6 +89,8 @@ def translated(error: Exception, *, proxied: bool) -> Exception:
             return BlockedAddress("This address is not allowed: only public web addresses may be opened.")
         if isinstance(cause, Overrun):
             return ExchangeFailed("protocol", "sent response headers that never end")
+        if isinstance(cause, SocksFailed):
+            return ExchangeFailed(cause.kind, cause.detail)
         cause = getattr(cause, "os_error", None) or cause.__cause__
     match error:
         case aiohttp.ClientConnectorCertificateError():

@@ -11,7 +11,7 @@ from groundwire._version import install_extra
 from groundwire.errors import BlockedAddress, ConfigurationError, InvalidRequest
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import parse_url
-from groundwire.transport.errors import ExchangeFailed
+from groundwire.transport.errors import SocksFailed
 
 __all__ = ["SocksProxy", "socks_proxy"]
 
@@ -63,7 +63,7 @@ class SocksProxy:
             port: The port.
 
         Raises:
-            ExchangeFailed: the proxy does not respond or refuses, or the destination cannot be reached from it.
+            SocksFailed: the proxy does not respond or refuses, or the destination cannot be reached from it.
         """
         from python_socks import ProxyError, ProxyType
         from python_socks.async_.asyncio import Proxy
@@ -78,11 +78,11 @@ class SocksProxy:
                     failure = error
         except ProxyError as error:
             if error.error_code in _DESTINATION:
-                raise ExchangeFailed("network", f"could not be reached through the proxy ({error})") from error
-            raise ExchangeFailed("proxy", f"could not be reached: the proxy refused ({error})") from error
+                raise SocksFailed("network", f"could not be reached through the proxy ({error})") from error
+            raise SocksFailed("proxy", f"could not be reached: the proxy refused ({error})") from error
         except (OSError, ValueError) as error:
             failure = error
-        raise ExchangeFailed("proxy", "could not be reached: the proxy does not respond") from failure
+        raise SocksFailed("proxy", "could not be reached: the proxy does not respond") from failure
 
 
 def socks_proxy(url: str) -> SocksProxy | None:
