@@ -68,7 +68,7 @@ class TestMap:
         assert [row.origin for row in rows] == ["start", "feed"] + ["link"] * 6
         assert [row.depth for row in rows] == [0, 1, 1, 1, 1, 2, 2, 2]
         assert "1 not listed" in found.warnings[1]
-        assert "robots.txt disallows this page" in found.warnings[1]
+        assert "Disallow: /docs/private" in found.warnings[1]
         assert found.warnings[0].startswith("the links of 3 pages were not followed")
         assert not any(path.startswith("/docs/private") for path in site.paths())
 

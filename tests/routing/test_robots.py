@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
@@ -11,7 +12,7 @@ import pytest
 
 from components.ruled import Ruled
 from groundwire.deadline import Deadline
-from groundwire.errors import DeadlineExceeded, PagePaced, PageUnavailable
+from groundwire.errors import BlockedByRobots, DeadlineExceeded, PagePaced, PageUnavailable
 from groundwire.routing.politeness import Politeness, RobotsFiles
 from groundwire.safety.guard import Guard
 from groundwire.safety.urls import parse_url
@@ -229,6 +230,16 @@ async def test_the_delay_of_a_site_counts_up_to_five_seconds(world: World, line:
     site = world.add(Ruled("tides", f"User-agent: *\n{line}\nDisallow: /private\n"))
     async with polite(site) as politeness:
         assert await politeness.check(parse_url(f"{site.url}/open"), Deadline.after(60)) == delay
+
+
+@pytest.mark.parametrize("length", [80, 81])
+async def test_a_long_rule_is_shown_in_part(world: World, length: int) -> None:
+    rule = "Disallow: /" + "p" * (length - len("Disallow: /"))
+    site = world.add(Ruled("tides", f"User-agent: *\n{rule}\n"))
+    shown = rule if length == 80 else rule[:77] + "..."
+    async with polite(site) as politeness:
+        with pytest.raises(BlockedByRobots, match=re.escape(f"({shown})")):
+            await politeness.check(parse_url(f"{site.url}/{'p' * 100}"), Deadline.after(60))
 
 
 @asynccontextmanager

@@ -83,6 +83,23 @@ def test_a_rule_decides(text: str, target: str, expected: bool) -> None:
     assert permits(text, target) is expected
 
 
+def test_the_longest_rule_is_told() -> None:
+    robots = parse_robots(b"User-agent: *\nDisallow: /a\nDisallow: /a/b* # why\nAllow: /a/b/c/d", US)
+    assert [robots.forbidding(target) for target in ("/a/c", "/a/b/c", "/a/b/c/d", "/b")] == [
+        "Disallow: /a",
+        "Disallow: /a/b*",
+        None,
+        None,
+    ]
+
+
+@pytest.mark.parametrize("count", range(1, 14))
+def test_the_longest_of_many_rules_is_told(count: int) -> None:
+    lines = [f"Disallow: /{'a' * length}" for length in range(1, count + 1)]
+    robots = parse_robots("\n".join(("User-agent: *", "Allow: /b", *lines)).encode(), US)
+    assert [robots.forbidding(line.partition(" ")[2] + "x") for line in lines] == lines
+
+
 @pytest.mark.parametrize(
     ("line", "expected"),
     [("2", 2.0), ("0.5", 0.5), (" 7 # slow", 7.0), ("-1", None), ("nan", None), ("inf", None), ("soon", None)],

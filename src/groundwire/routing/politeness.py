@@ -25,6 +25,7 @@ from groundwire.errors import (
     PagePaced,
     PageUnavailable,
     TooManyRedirects,
+    excerpt,
 )
 from groundwire.providers.http_parsing import retry_after
 from groundwire.routing.cache import Cache, CacheTtl, Codec
@@ -102,12 +103,14 @@ class Politeness:
                 return 0.0
             raise
         large = sum(map(len, robots.lines)) > _LARGE
-        if not (await asyncio.to_thread(robots.permits, url.target) if large else robots.permits(url.target)):
+        rules = asyncio.to_thread(_rule_and_delay, robots, url.target) if large else None
+        forbidding, delay = _rule_and_delay(robots, url.target) if rules is None else await rules
+        if forbidding is not None:
             raise BlockedByRobots(
-                f"{url.origin}/robots.txt disallows this page. (The operator can disable this check: read.robots, or "
-                "read.robots_exceptions for one domain.)"
+                f"{url.origin}/robots.txt disallows this page ({excerpt(forbidding, 80)}). (The operator can "
+                "disable this check: read.robots, or read.robots_exceptions for one domain.)"
             )
-        return min(robots.delay or 0.0, _LONGEST_DELAY)
+        return min(delay, _LONGEST_DELAY)
 
     async def sitemaps(self, url: WebUrl, deadline: Deadline) -> tuple[str, ...]:
         """Return the addresses of the sitemaps that a site's robots.txt lists; none if it is not respected here.
@@ -184,6 +187,11 @@ class Politeness:
             raise _pacing_error(url, f"allows one request every {delay:g} seconds, according to {origin}", slot.wait)
         if slot.wait > 0:
             await asyncio.sleep(slot.wait)
+
+
+def _rule_and_delay(robots: Robots, target: str) -> tuple[str | None, float]:
+    """Return the rule that disallows a path, and the site's crawl delay in seconds."""
+    return robots.forbidding(target), robots.delay or 0.0
 
 
 def _pacing_error(url: WebUrl, why: str, wait: float) -> PagePaced:

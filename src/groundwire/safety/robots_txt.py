@@ -68,6 +68,16 @@ class Robots:
         """
         return self._rules.can_fetch(f"https://site{target}", "*")
 
+    def forbidding(self, target: str) -> str | None:
+        """Return the longest rule that disallows a path with its query, or None."""
+        if self.permits(target):
+            return None
+        lines = sorted(self.lines, key=len, reverse=True)
+        while len(lines) > 1:
+            longer, shorter = lines[: len(lines) // 2], lines[len(lines) // 2 :]
+            lines = shorter if Robots(tuple(longer)).permits(target) else longer
+        return lines[0]
+
     def pack(self) -> bytes:
         """Serialize the rules."""
         return "\n".join(self.lines).encode()
