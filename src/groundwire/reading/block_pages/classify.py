@@ -24,7 +24,7 @@ from groundwire.reading.block_pages.signatures import (
     VENDORS,
     PageSentences,
 )
-from groundwire.reading.text.sanitize import lower
+from groundwire.reading.text.sanitize import lower, lower_ascii
 
 __all__ = ["SHELL", "BlockKind", "SoftBlock", "ends_early", "known_wall", "soft_block"]
 
@@ -105,7 +105,7 @@ def known_wall(headers: Mapping[str, str], markup: str) -> SoftBlock | None:
         headers: The response headers, with names in any case.
         markup: The available part of its body.
     """
-    known = _announced(headers) or _check_in(lower(markup[:_MAX_SEARCHED]), 0)
+    known = _announced(headers) or _check_in(lower_ascii(markup[:_MAX_SEARCHED]), 0)
     if known is None and any(name.lower() == "x-datadome" for name in headers):
         return SoftBlock(kind="bot check", name="DataDome's bot check")
     return known
@@ -141,7 +141,7 @@ def soft_block(headers: Mapping[str, str], url: str, markup: str, *, title: str,
     if page.words > _LONGEST_CHECK:
         return None
     beginning = markup[:_MAX_SEARCHED]
-    lowered = lower(beginning)
+    lowered = lower_ascii(beginning)
     if (known := _check_in(lowered, page.words)) is not None:
         return known
     if CONSENT_FORM.search(lowered) or CONSENT_URL.match(url):

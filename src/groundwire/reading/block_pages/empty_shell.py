@@ -12,7 +12,7 @@ from turbohtml import Document, Element, Text
 from groundwire.reading.block_pages.phrases import PHRASES
 from groundwire.reading.html.limits import fit, trim
 from groundwire.reading.html.semantics import parse_page
-from groundwire.reading.text.sanitize import lower, strip_controls
+from groundwire.reading.text.sanitize import lower_ascii, strip_controls
 
 __all__ = ["FEW", "LOADS_MORE", "LOADS_PARTS", "has_program", "is_shell", "later_parts", "word_count"]
 
@@ -91,7 +91,7 @@ def is_shell(markup: str, content: str) -> bool:
         content: The converted content.
     """
     words = word_count(content, FEW)
-    if words > FEW or ("<script" not in markup and "<script" not in lower(markup)):
+    if words > FEW or ("<script" not in markup and "<script" not in lower_ascii(markup)):
         return False
     document = parse_page(fit(strip_controls(markup))[0])
     trim(document)
@@ -137,7 +137,7 @@ _BUTTONS: Final = "button, a, [role=button]"
 
 
 def _scrolls(markup: str) -> bool:
-    low = lower(markup)
+    low = lower_ascii(markup)
     return any(word in low for word in _SCROLLS)
 
 

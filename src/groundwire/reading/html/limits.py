@@ -117,8 +117,11 @@ def fit(markup: str) -> tuple[str, bool]:
     markup, is_shortened = shorten(markup, MAX_MARKUP)
     root_names = _ROOT_OR_FORMATTING.findall(markup) if tags > _MAX_ROOTS else []
     roots = len(root_names) - root_names.count("")
-    if roots > _MAX_ROOTS or (len(root_names) - roots) * tags > MAX_NODES:
-        markup = _without_surplus(markup, MAX_NODES // tags)
+    most_open = MAX_NODES // max(tags, 1)
+    surplus = len(root_names) - roots - most_open  # so many must end where they seem to; no more are looked for
+    closed = sum(1 for _ in islice(_CLOSED_LATER.finditer(markup), surplus)) if surplus > 0 else surplus
+    if roots > _MAX_ROOTS or closed < surplus:
+        markup = _without_surplus(markup, most_open)
     return markup, has_many_tags or is_shortened
 
 

@@ -26,6 +26,7 @@ __all__ = [
     "clean_text",
     "hygiene_warnings",
     "lower",
+    "lower_ascii",
     "removal_warning",
     "strip_controls",
     "strip_invisible",
@@ -44,6 +45,7 @@ _CONTROLS: Final = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ufdd0-\u
 _PLAIN: Final = bytes([*b"\t\n", *range(0x20, 0x7F)])
 _NEWLINES: Final = "\x0b\x0c\x85\u2028\u2029"
 _NOT_WORD: Final = re.compile(r"[\W_]+")
+_NO_WORD: Final = bytes(code for code in range(0x80) if not chr(code).isalnum())
 _LONE_RETURN: Final = re.compile(r"\r(?!\n)")
 _GAPS: Final = re.compile(r"\n{4,}")
 
@@ -69,9 +71,15 @@ def lower(text: str) -> str:
     return text.replace("\u0130", "i").lower()
 
 
+def lower_ascii(text: str) -> str:
+    """Return a text with its ASCII letters in lower case, which is several times as fast as `str.lower`."""
+    return text.encode("utf-8", "surrogatepass").lower().decode("utf-8", "surrogatepass")
+
+
 def bared(text: str) -> str:
     """Return a text in lower case with only letters and digits; also applied to whole pages."""
-    return _NOT_WORD.sub("", text).casefold()
+    bare = text.encode("utf-8", "surrogatepass").translate(None, _NO_WORD).decode("utf-8", "surrogatepass")
+    return (bare if bare.isascii() else _NOT_WORD.sub("", bare)).casefold()  # the pattern takes ten times as long
 
 
 def clean(text: str) -> str:

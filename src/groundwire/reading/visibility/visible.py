@@ -22,7 +22,7 @@ from groundwire.reading.css.stylesheets import read_styles
 from groundwire.reading.css.values import OUT_OF_FLOW, pixels, ratio
 from groundwire.reading.html.math import is_formula, write_out_drawings
 from groundwire.reading.html.semantics import fill_streamed, topmost
-from groundwire.reading.text.sanitize import lower
+from groundwire.reading.text.sanitize import lower_ascii
 from groundwire.reading.visibility.appearance import prefer_spoken, write_appearance
 from groundwire.reading.visibility.hidden_styles import (
     BLOCKS,
@@ -122,7 +122,7 @@ def drop_unseen(document: Document) -> Removed:
     selector = f"{_HIDDEN_ATTRIBUTES}, {COLORED}, {_ARIA_HIDDEN}"
     marked = document.select(selector)  # all at once: searching the page is what takes time
     names = "\n".join(styles.page_classes)
-    lowered = lower(names)
+    lowered = lower_ascii(names)
     utilities = {name for name in hiding_classes(names, lowered) if "." + name not in styles.sheet_names}
     reasons = _declare_defaults(document, marked, styles, utilities)
     for element in marked:
