@@ -88,7 +88,7 @@ _USUAL: Final[Mapping[tuple[str, ...], str]] = {
         storage.archive.fts: joined split
         transport.http_date: http_date
         reading.block_pages.empty_shell: word_count
-        reading.text.sanitize: bared lower
+        reading.text.sanitize: bared lower lower_ascii
         reading.encoding.detect: name_of
         reading.extract: one_line
         reading.main_content.page_parts: named
