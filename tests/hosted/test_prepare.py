@@ -428,12 +428,12 @@ def test_a_plan_that_does_not_fit_the_body() -> None:
 
 
 def test_a_wrong_option_is_never_ignored() -> None:
-    wrong: Any = {"mdoe": "native"}
+    wrong: Any = {"moed": "native"}
     body = body_of("openai_responses", responses())
     for how, request in ((plan_for(body, "openai"), body), ("openai", {**body, "tools": []}), ("openai", body)):
-        with pytest.raises(TypeError, match=r"prepare\(\) got an unexpected keyword argument 'mdoe'"):
+        with pytest.raises(TypeError, match=r"prepare\(\) got an unexpected keyword argument 'moed'"):
             prepare(request, how, **wrong)
-    with pytest.raises(TypeError, match="mdoe"):
+    with pytest.raises(TypeError, match="moed"):
         plan_for(body, "openai", **wrong)
 
 
