@@ -5,6 +5,7 @@ import subprocess
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pexpect
 import pytest
 from click.testing import CliRunner, Result
 
@@ -80,6 +81,21 @@ class Terminal:
             timeout=100,
             check=False,
         )
+
+    def on_a_terminal(self, *arguments: str, **variables: str) -> tuple[str, int | None]:
+        """Run on a pseudo-terminal, without answering; return what is on its screen, and the exit code."""
+        child = pexpect.spawn(
+            str(self.python),
+            ["-m", "groundwire", *arguments],
+            env=self.environment | {"TERM": "xterm-256color"} | variables,
+            cwd=str(self.home),
+            encoding="utf-8",
+            timeout=100,
+            dimensions=(60, 80),
+        )
+        child.expect(pexpect.EOF)
+        child.close()
+        return child.before or "", child.exitstatus
 
     def start(self, *arguments: str, stdout: int = subprocess.PIPE, **variables: str) -> subprocess.Popen[bytes]:
         """Start in a process of its own and do not wait."""

@@ -7,7 +7,6 @@ import re
 from pathlib import Path
 from typing import Any, get_args
 
-import pexpect
 import pytest
 
 from groundwire.doctor import Fault
@@ -36,21 +35,6 @@ def clinic(terminal: Terminal) -> Terminal:
     return terminal
 
 
-def on_a_terminal(terminal: Terminal, *arguments: str, **variables: str) -> tuple[str, int | None]:
-    child = pexpect.spawn(
-        str(terminal.python),
-        ["-m", "groundwire", *arguments],
-        env=terminal.environment | {"TERM": "xterm-256color"} | variables,
-        cwd=str(terminal.home),
-        encoding="utf-8",
-        timeout=100,
-        dimensions=(60, 80),
-    )
-    child.expect(pexpect.EOF)
-    child.close()
-    return child.before, child.exitstatus
-
-
 def problems(shown: str) -> list[str]:
     found = json.loads(shown)
     findings = [finding for check in found["checks"] for finding in check["findings"]]
@@ -68,7 +52,7 @@ def test_it_is_well(clinic: Terminal) -> None:
 
 @pytest.mark.req("B17")
 def test_a_person_sees_what_why_and_the_fix(clinic: Terminal) -> None:
-    shown, code = on_a_terminal(clinic, "doctor", TAVILY_API_KEY="")
+    shown, code = clinic.on_a_terminal("doctor", TAVILY_API_KEY="")
     plain = _STYLE.sub("", shown)
     assert code == 1
     assert "\x1b[" in shown
@@ -111,7 +95,7 @@ def test_every_fault_is_in_the_guide() -> None:
 @pytest.mark.req("B17", "Y7")
 def test_the_list_of_providers(clinic: Terminal) -> None:
     clinic.run("search", "reciprocal rank fusion")
-    shown, code = on_a_terminal(clinic, "providers", TAVILY_API_KEY="")
+    shown, code = clinic.on_a_terminal("providers", TAVILY_API_KEY="")
     plain = _STYLE.sub("", shown)
     assert code == 0
     lines = plain.splitlines()
@@ -124,7 +108,7 @@ def test_the_list_of_providers(clinic: Terminal) -> None:
     tavily = next(line for line in lines if line.startswith("tavily"))
     assert "needs TAVILY_API_KEY" in tavily
     assert SECRET not in plain
-    narrow, _ = on_a_terminal(clinic, "providers", COLUMNS="40")
+    narrow, _ = clinic.on_a_terminal("providers", COLUMNS="40")
     assert "brave: use search 1, state ready" in _STYLE.sub("", narrow)
 
 

@@ -13,7 +13,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-import pexpect
 import pytest
 
 import groundwire
@@ -256,18 +255,7 @@ def test_quiet_says_nothing_of_a_store_that_fails(terminal: Terminal, state: str
 def test_on_a_terminal_the_reason_stands_below_the_spinner(terminal: Terminal) -> None:
     file = terminal.home / ".cache"
     file.write_text("mine")
-    child = pexpect.spawn(
-        str(terminal.python),
-        ["-m", "groundwire", "search", QUERY],
-        env=terminal.environment | {"TERM": "xterm"},
-        cwd=str(terminal.home),
-        encoding="utf-8",
-        timeout=100,
-        dimensions=(60, 80),
-    )
-    child.expect(pexpect.EOF)
-    child.close()
-    shown = " ".join(str(child.before).split())
+    shown = " ".join(terminal.on_a_terminal("search", QUERY)[0].split())
     assert (shown.count(str(file)), shown.count("is a file, not a folder"), "Searching" in shown) == (1, 1, True), shown
     assert shown.rindex("Searching") < shown.index("Note: ")
 

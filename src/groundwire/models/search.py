@@ -324,7 +324,11 @@ class Results(Sequence[SearchResult]):
     def __iter__(self) -> Iterator[SearchResult]:
         return iter(self.items)
 
-    def __getitem__(self, index: Any) -> Any:
+    @overload
+    def __getitem__(self, index: int) -> SearchResult: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[SearchResult]: ...
+    def __getitem__(self, index: int | slice) -> SearchResult | Sequence[SearchResult]:
         return self.items[index]
 
 
