@@ -9,8 +9,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["CONTENDERS", "Contender"]
-
 
 @dataclass(frozen=True)
 class Contender:

@@ -21,8 +21,6 @@ from typing import Any
 from fates import NAMES, PAID, SCENARIOS, TRICKLE, UNSEEN, Fate, Fates
 from scores import Score
 
-__all__ = ["CONTENDERS", "LIBRARIES", "Failed", "Scripted", "run", "score_of"]
-
 TIMEOUTS = (15.0, 10.0, 10.0)  # seconds for each read, of document 001
 BREAKER_FAILURES, BREAKER_OPEN, BREAKER_TRY = 5, 30.0, 5.0  # in a row, seconds, and seconds for a request
 DEADLINE = 10.0  # seconds, of the contenders that have one

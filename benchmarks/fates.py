@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["HANG", "NAMES", "PAID", "SCENARIOS", "SOCKETS", "UNSEEN", "Ask", "Fate", "Fates", "Scenario"]
-
 NAMES = ("duckduckgo", "brave", "tavily")
 PAID = (False, True, True)
 SIGMA = math.log(2.5 / 0.4) / 2.326  # of the lognormal distribution; 2.326 is the normal one's 99th percentile

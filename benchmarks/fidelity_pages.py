@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from html import escape
 
-__all__ = ["DIALECTS", "Known", "page"]
-
 WORDS = [
     "signal",
     "harbour",

@@ -6,8 +6,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-__all__ = ["PYTHON", "install", "install_converters", "install_fallbacks"]
-
 _FOLDER = Path(__file__).resolve().parents[1] / ".venv-peers"
 PYTHON = _FOLDER / "bin" / "python"
 

@@ -29,8 +29,6 @@ from groundwire.testing import EmulatedResponse, EmulatedServer, InjectedFault, 
 from groundwire.testing.http_messages import Wire
 from world import World
 
-__all__ = ["run"]
-
 HERE = Path(__file__).parent
 SERVICES = ("duckduckgo_lite", "brave", "tavily")
 CONTENDERS = {

@@ -8,8 +8,6 @@ from bisect import bisect_left
 from dataclasses import dataclass, field
 from html import escape
 
-__all__ = ["DEFAULT", "SEQUENTIAL", "Score", "joined", "picture", "row", "table", "verdicts"]
-
 SEQUENTIAL, DEFAULT = "chain of document 001", "groundwire hedge"
 _BEST_OF = (SEQUENTIAL, "circuit breaker", "race of all")
 _HEAD = ("contender", "answered %", "p50 s", "p99 s", "extra paid of 100", "wrong nothing found", "peak requests")

@@ -19,8 +19,6 @@ from gateway import RESULTS, ROOT, family, serving, used
 from components.processes import ReservedPort
 from components.searxng_settings import write_settings
 
-__all__ = ["Server", "aiohttp_server", "litellm", "searxng", "serve"]
-
 LITELLM = """
 search_tools:
   - search_tool_name: engine

@@ -44,8 +44,6 @@ from groundwire.errors import GroundwireError
 from groundwire.reading.convert import convert
 from groundwire.safety.urls import join_url, parse_url
 
-__all__ = ["SUITES", "Row", "as_text", "table", "word_f1"]
-
 _OUTPUT_OF_PEERS: Final = """
 import json, sys
 from htmldate import find_date

@@ -17,8 +17,6 @@ from rich.console import Console
 from rich.terminal_theme import MONOKAI
 from rich.text import Text
 
-__all__ = ["PICTURE", "draw", "text_of"]
-
 PICTURE = Path(__file__).resolve().parents[1] / "docs" / "images" / "demo.svg"
 _WIDTH = 100  # columns
 _CELL = 12.2  # units of the picture, the width of a character

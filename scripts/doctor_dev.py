@@ -13,8 +13,6 @@ import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-__all__ = ["VERSIONS", "find", "install_line", "interpreter", "missing_packages", "packages"]
-
 VERSIONS = ("3.11", "3.12", "3.13", "3.14")
 """The versions of Python that Groundwire runs on."""
 

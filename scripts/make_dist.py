@@ -14,8 +14,6 @@ from pathlib import Path
 
 from release_notes import SERVER
 
-__all__ = ["build"]
-
 _ROOT = Path(__file__).resolve().parents[1]
 
 

@@ -35,8 +35,6 @@ from equivalent_mutants import EQUIVALENT
 from mutated_modules import MODULES
 from mutations import Mutation, mutations
 
-__all__ = ["main"]
-
 ROOT: Final = Path(__file__).resolve().parent.parent
 _SOURCES = ("src", "packages/groundwire-server/src")
 _CPU: Final = 20  # seconds of CPU time, beside five times those of the module's unchanged tests with coverage

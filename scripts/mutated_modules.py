@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["MODULES"]
-
 _VERIFICATION: Final = tuple(
     f"tests/citations/test_{name}.py"
     for name in ("verify", "contradictions", "answer_sentences", "languages", "report", "session")

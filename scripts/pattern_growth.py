@@ -26,8 +26,6 @@ from typing import Any, Final
 c: Any = import_module("re._constants")  # the parser of the standard library has no other name
 parser: Any = import_module("re._parser")
 
-__all__ = ["compiled", "growth"]
-
 _SMALL, _LARGE = 10, 40  # repetitions
 _MOST: Final = 6_000  # steps of a match in a short text after which it is certain
 _GROWS: Final = 7.0

@@ -19,8 +19,6 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-__all__ = ["main", "pinned", "unpinned"]
-
 _OWN = "groundwire"
 _IMAGE = re.compile(
     r"^(?P<before>\s*(?:-\s+)?image:\s*|ARG PYTHON=)(?P<name>[\w./:-]+)(?P<digest>@sha256:[0-9a-f]{64})?", re.MULTILINE

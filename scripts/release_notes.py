@@ -10,8 +10,6 @@ import re
 import sys
 from pathlib import Path
 
-__all__ = ["CHANGELOG", "SERVER", "current_version", "sections"]
-
 _ROOT = Path(__file__).resolve().parents[1]
 CHANGELOG = _ROOT / "CHANGELOG.md"
 SERVER = Path("packages", "groundwire-server")

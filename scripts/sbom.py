@@ -17,8 +17,6 @@ from pathlib import Path
 
 from release_notes import SERVER
 
-__all__ = ["write_sbom"]
-
 _ROOT = Path(__file__).resolve().parents[1]
 _LICENSES = (
     "import json; from importlib.metadata import distributions;"

@@ -15,8 +15,6 @@ from pathlib import Path
 
 from release_notes import SERVER, current_version, sections
 
-__all__ = ["set_version"]
-
 _FORM = re.compile(r"\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?")
 
 

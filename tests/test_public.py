@@ -23,6 +23,12 @@ def modules(package: ModuleType) -> list[ModuleType]:
     return [package, *filter(None, (imported(name) for name in names if not name.endswith("__main__")))]
 
 
+def public_names(module: ModuleType) -> list[str]:
+    """Return the names that a module offers: those it lists, else those of its own that begin with no underscore."""
+    own = [name for name, value in vars(module).items() if getattr(value, "__module__", "") == module.__name__]
+    return getattr(module, "__all__", None) or [name for name in own if not name.startswith("_")]
+
+
 def imported(name: str) -> ModuleType | None:
     """Import a module; None for one of a framework that is not here, which must say what to install."""
     try:
@@ -49,7 +55,7 @@ def test_every_module_says_what_it_offers_and_offers_it() -> None:
 def check_modules(package: ModuleType) -> None:
     for module in modules(package):
         assert module.__doc__, module.__name__
-        offered = getattr(module, "__all__", [])
+        offered = public_names(module)
         assert sorted(offered) == sorted(set(offered)), module.__name__
         for name in offered:
             assert hasattr(module, name), f"{module.__name__}.{name}"
@@ -63,7 +69,7 @@ def without_docstring(package: ModuleType) -> list[str]:
     return [
         f"{module.__name__}.{name}"
         for module in modules(package)
-        for name in getattr(module, "__all__", [])
+        for name in public_names(module)
         if inspect.isclass(value := getattr(module, name)) or inspect.isfunction(value)
         if not inspect.getdoc(value)
     ]

@@ -20,8 +20,6 @@ from pathlib import Path
 from groundwire.citations.verify import CitedPage, Report, verify_answer
 from groundwire.reading.extract import extract
 
-__all__ = ["Written", "main", "read_cases", "read_real"]
-
 FOLDER = Path(__file__).with_name("cases")
 
 

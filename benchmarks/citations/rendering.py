@@ -15,8 +15,6 @@ from pathlib import Path
 
 from groundwire.citations import render_answer
 
-__all__ = ["main"]
-
 _TESTS = Path(__file__).resolve().parents[2] / "tests" / "citations"
 
 

@@ -6,8 +6,6 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 
-__all__ = ["label_blocks", "words_of"]
-
 _WORD = re.compile(r"\w+")
 _MAX_PLACES = 40  # of one phrase in the reviewed text
 _LONG = 8  # words; a match of this length counts though the block has more

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = ["forest_data"]
-
 _ROOM = 65_000
 
 

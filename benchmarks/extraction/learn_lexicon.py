@@ -10,8 +10,6 @@ from collections.abc import Iterable, Sequence
 from groundwire.reading.main_content.blocks import Layout
 from groundwire.reading.main_content.text_features import GROUPS, Lexicon, beginning, split_name
 
-__all__ = ["Votes", "build_lexicon", "collect_votes"]
-
 Votes = tuple[dict[str, float], dict[str, float]]
 _MIN_SITES = (3, 4)
 _SHRINK = 3.0

@@ -11,20 +11,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
-__all__ = [
-    "FOLDS",
-    "KINDS",
-    "SETS",
-    "TOUCHED_ONCE",
-    "TRAINING",
-    "TUNING",
-    "Page",
-    "read_dated_pages",
-    "read_pages",
-    "read_web_pages",
-    "read_written_pages",
-]
-
 FOLDS = 5
 TOUCHED_ONCE, TUNING, TRAINING = 0, 1, (2, 3, 4)
 """The fold whose figures are quoted, the one that rules are chosen by, and those that are learned from."""

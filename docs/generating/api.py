@@ -17,8 +17,6 @@ from pydantic import BaseModel
 import groundwire
 from generating.docstrings import attribute_docs, first_sentence, markdown
 
-__all__ = ["entries", "fields_of", "module_entries", "module_page", "python_page"]
-
 _MODULES: dict[str, tuple[str, ...]] = {
     "groundwire.tools": ("Tool", "ToolResult", "render_text"),
     "groundwire.tools.definitions": (),

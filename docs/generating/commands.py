@@ -11,8 +11,6 @@ from generating.docstrings import attribute_docs, row
 from groundwire.cli import group
 from groundwire.cli.terminal_text import ExitCode
 
-__all__ = ["commands"]
-
 _WIDTH = 100  # columns
 _HELP_OPTION = re.compile(r"^  -h, --help .*\n", re.MULTILINE)
 _NO_OPTIONS = re.compile(r"^Options:\n(?:\n|\Z)", re.MULTILINE)

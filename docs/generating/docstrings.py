@@ -10,8 +10,6 @@ from collections.abc import Iterator
 from itertools import pairwise
 from types import ModuleType
 
-__all__ = ["attribute_docs", "escaped", "first_paragraph", "first_sentence", "markdown", "row"]
-
 _SECTION = re.compile(r"^(Args|Returns|Yields|Raises|Attributes):\n((?:[ ]{4}.*\n?|\n)+)", re.MULTILINE)
 _ENTRY = re.compile(r"^(\*{0,2}[\w.]+): (.*?)(?=^\*{0,2}[\w.]+: |\Z)", re.MULTILINE | re.DOTALL)
 _TITLES = {

@@ -14,8 +14,6 @@ from groundwire.cli.terminal_text import exit_code
 from groundwire.errors import GroundwireError
 from groundwire.models import Outcome
 
-__all__ = ["error_page"]
-
 
 def error_page() -> str:
     """Return the page."""

@@ -13,8 +13,6 @@ from groundwire_server.api.context import AppContext, Traffic
 from groundwire_server.api.openapi import openapi
 from groundwire_server.api.routes import operations
 
-__all__ = ["http_page", "openapi_document"]
-
 _ENDS = "#/components/schemas/"
 _RESULTS = frozenset(model.__name__ for model in RESULTS)  # which the page of the tools has
 

@@ -8,8 +8,6 @@ from groundwire.providers.http_api import ApiOptions
 from groundwire.providers.registry import provider_class, provider_names
 from groundwire.setup.apply import load_offers
 
-__all__ = ["providers"]
-
 
 def providers() -> str:
     """Return the page."""

@@ -11,8 +11,6 @@ from pydantic.fields import FieldInfo
 from generating.docstrings import attribute_docs
 from groundwire.settings import KEY_VARIABLES, Settings, variable
 
-__all__ = ["listing", "settings"]
-
 
 def settings() -> str:
     """Return the page."""

@@ -9,8 +9,6 @@ from pydantic import BaseModel
 
 from groundwire import Settings, tools
 
-__all__ = ["RESULTS", "tool_page"]
-
 RESULTS = (
     tools.WebSearchToolResult,
     tools.SearchResultItem,

@@ -11,8 +11,6 @@ from generating.http import openapi_document
 from groundwire import Settings
 from groundwire.tools import ToolDefinition, web_tool_definitions
 
-__all__ = ["typescript_types"]
-
 _HEAD = "// Written from the server's OpenAPI document by `make docs`; a test fails when it is out of date.\n"
 _SPARSE = {"LocalSearchToolResult"}  # its last fields are there only after a failure; other replies have every field
 

@@ -5,16 +5,6 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-__all__ = [
-    "PROJECT_URL",
-    "USER_AGENT",
-    "__version__",
-    "install_command",
-    "install_extra",
-    "install_server",
-    "python",
-]
-
 __version__ = "0.1.0"
 PROJECT_URL = "https://github.com/groundwire/groundwire"
 USER_AGENT = f"groundwire/{__version__} (+{PROJECT_URL})"

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-__all__ = ["Deadline", "Timeout"]
-
 
 class Deadline(NamedTuple):
     """A point in time on a monotonic clock.

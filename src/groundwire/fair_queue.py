@@ -15,8 +15,6 @@ from contextlib import asynccontextmanager
 from contextvars import ContextVar
 from typing import Final
 
-__all__ = ["CURRENT_TENANT", "FairQueue"]
-
 CURRENT_TENANT: Final[ContextVar[str]] = ContextVar("groundwire_tenant", default="")
 """The tenant of the call that runs; empty without tenants. Servers set it once a request is authenticated."""
 

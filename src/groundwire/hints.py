@@ -13,8 +13,6 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
-__all__ = ["METHODS", "NEWS", "error_hint", "field_hint", "method_hint", "other_names", "public_hint", "tool_hint"]
-
 
 def _plain(name: str) -> str:
     """Return a name as it is looked up: `publishedDate` and `published_date` are alike."""

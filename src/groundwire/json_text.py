@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["json_object", "json_or_none"]
-
 
 def json_or_none(text: str | bytes) -> Any:
     """Parse a text as JSON; None for what is none, or is nested too deeply."""

@@ -23,8 +23,6 @@ from groundwire.web import Web
 if TYPE_CHECKING:
     from groundwire.models import Budget, Page
 
-__all__ = ["SyncWeb", "open_page", "open_pages", "search"]
-
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 

@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator
 
 from groundwire.hosted.answers import AnswerStream, HostedAnswer
 
-__all__ = ["answer_in", "answer_of", "bytewise"]
-
 
 def answer_in(api: str, pieces: Iterable[bytes], status: int = 200) -> HostedAnswer:
     """Return the answer of a stream that is fed in chunks; what it returns meanwhile is the whole text."""

@@ -7,8 +7,6 @@ from collections.abc import Callable
 from groundwire.testing import EmulatedResponse, Recorded
 from groundwire.testing.server import EmulatedServer
 
-__all__ = ["Application", "shell"]
-
 PARAGRAPHS = (
     "The orchard behind the mill has forty-two apple trees, nineteen plum trees and seven quinces.",
     "They were planted in rows of seven by a miller who could not count any further than that.",

@@ -8,8 +8,6 @@ from groundwire.models import Page, SearchResponse
 from groundwire.safety.tenancy import Owner
 from groundwire.storage.archive.store import Archive
 
-__all__ = ["add"]
-
 
 async def add(archive: Archive, source: Page | SearchResponse, *, owner: Owner) -> int:
     """Store a page or a response as `Archive.remember` does, at once; return how many entries are new or newer."""

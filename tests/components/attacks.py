@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["NAVIGATIONS", "attacking_page", "worker_script"]
-
 _HOSTS = ("127.0.0.1", "localhost", "2130706433", "0x7f.1", "[::1]", "[::ffff:127.0.0.1]", "0.0.0.0", "rebinding.test")
 
 NAVIGATIONS = {

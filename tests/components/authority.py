@@ -13,8 +13,6 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-__all__ = ["Authority"]
-
 _LIFETIME = dt.timedelta(days=2)  # half before now, for clocks that differ, half after
 
 

@@ -19,8 +19,6 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, RedirectResponse, Response
 from starlette.routing import Route
 
-__all__ = ["AuthorizationServer", "from_now"]
-
 
 def from_now(seconds: float) -> int:
     """Return a time in a token."""

@@ -13,8 +13,6 @@ from pathlib import Path
 from components.needs import system_program
 from components.processes import Program, ReservedPort
 
-__all__ = ["Balancer", "Exchange", "haproxy_program"]
-
 _SETTINGS = Path(__file__).resolve().parents[2] / "deploy" / "haproxy.cfg"
 _START_TIMEOUT = 100.0  # seconds; it takes 0.1
 _LOG_TIMEOUT = 60.0  # seconds; a line is written when an exchange has ended

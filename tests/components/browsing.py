@@ -13,8 +13,6 @@ from playwright.async_api import Browser, BrowserContext, Page, async_playwright
 
 from components.chromium import executable_or_skip
 
-__all__ = ["DESK", "PHONE", "Look", "browsing", "launched_browser", "tabs"]
-
 DESK = (1380, 860)
 PHONE = (390, 844)
 

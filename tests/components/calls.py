@@ -13,8 +13,6 @@ from groundwire.routing.cost_ledger import CostLedger
 from groundwire.safety.urls import DomainPolicy
 from groundwire.storage.memory import MemoryStore
 
-__all__ = ["CallingRouter", "search_call"]
-
 
 def search_call(
     query: Query,

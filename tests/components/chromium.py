@@ -10,8 +10,6 @@ from pathlib import Path
 from components.needs import needed, system_program
 from groundwire.reading.browser.launch import find_chromium
 
-__all__ = ["executable_or_skip", "processes", "until_gone"]
-
 _NAMES = ("chromium", "chrome", "headless_shell")
 
 

@@ -7,18 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-__all__ = [
-    "HOSTILE_PAGES",
-    "RECORDINGS",
-    "SAVED_PAGES",
-    "SSRF_VECTORS",
-    "HostilePage",
-    "SavedPages",
-    "hostile_pages",
-    "is_own",
-    "set_name",
-]
-
 OWN = Path(__file__).resolve().parents[1]
 """The folder of tests, with the small sets."""
 BESIDE = OWN.parents[1] / "shared" / "data"

@@ -11,8 +11,6 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-__all__ = ["Distributions", "found"]
-
 
 @dataclass(frozen=True)
 class Distributions:

@@ -11,8 +11,6 @@ from html import escape
 
 from components.upstream import Row
 
-__all__ = ["HTML", "JSON", "page_for"]
-
 HTML = {"Content-Type": "text/html; charset=utf-8"}
 """The headers of a page."""
 

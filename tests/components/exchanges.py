@@ -14,8 +14,6 @@ from groundwire.models import SearchResult
 from groundwire.routing.result_merging import plain
 from groundwire.transport import Response
 
-__all__ = ["Recording", "answer", "expectations", "missing", "recorded", "shape", "texts"]
-
 _WHOLE = 10**6  # characters, for texts that are compared whole
 
 

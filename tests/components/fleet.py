@@ -12,8 +12,6 @@ from groundwire.storage import open_store
 from world import World
 from world.services.brave import Brave
 
-__all__ = ["queue_at_a_slow_provider"]
-
 _WORDS = ("bm25", "ranking", "retrieval", "index", "query", "fusion")
 
 

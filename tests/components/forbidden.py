@@ -9,8 +9,6 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-__all__ = ["Forbidden"]
-
 
 class Forbidden:
     """Listens on one port of loopback, by TCP and by UDP, IPv4 and IPv6. It answers, so that an answer could be read.

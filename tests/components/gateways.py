@@ -18,8 +18,6 @@ import aiohttp
 
 from components.processes import Program, ReservedPort
 
-__all__ = ["Answer", "GatewayProcess", "Load"]
-
 _START_TIMEOUT = 100.0  # seconds; it takes 1 to 3
 _END_TIMEOUT = 100.0
 

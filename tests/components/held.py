@@ -10,8 +10,6 @@ from aiohttp import web
 from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import EmulatedResponse, Wire
 
-__all__ = ["Held"]
-
 
 class Held:
     """Holds responses back: `endpoint.fail(held.fault, times=12)`."""

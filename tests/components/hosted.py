@@ -14,8 +14,6 @@ from components.exchanges import expectations
 from components.streaming import as_sse
 from groundwire.hosted.answers import AnswerStream, HostedAnswer, read_answer
 
-__all__ = ["APIS", "FACTS", "HostedRecording", "Score", "facts", "hosted", "read", "wanted"]
-
 APIS: Mapping[str, str] = {
     "anthropic": "anthropic",
     "bedrock_nova": "bedrock",

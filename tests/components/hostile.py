@@ -17,8 +17,6 @@ from typing import Self
 from groundwire.transport.connector import close_server
 from world.bombs import bomb
 
-__all__ = ["BEHAVIORS", "CAP", "HostileServer", "Visit"]
-
 CAP = 10_000_000  # bytes; the default of `read.max_bytes`
 PROSE = "The lighthouse keeper counts ships every evening and writes their names into a heavy book. " * 8
 PAGE = f"<!doctype html><title>Ships</title><main><h1>Ships</h1><p>{PROSE}</p></main>".encode()

@@ -18,8 +18,6 @@ from components.environment import locked, npm_packages
 from components.processes import Unavailable
 from components.pythons import interpreter, uv
 
-__all__ = ["built_codelia", "host_folder", "host_python", "moved_packages", "pip_program"]
-
 _RUNTIMES = ("bun@1.3.9", "node@22.23.3")
 
 

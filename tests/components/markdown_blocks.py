@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-__all__ = ["ROOT", "Block", "blocks_of", "documents", "read_blocks"]
-
 ROOT = Path(__file__).resolve().parents[2]
 
 _FENCE = re.compile(

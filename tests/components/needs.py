@@ -13,8 +13,6 @@ import pytest
 from components.processes import Unavailable
 from doctor_dev import find, install_line, packages
 
-__all__ = ["needed", "require", "system_program"]
-
 _T = TypeVar("_T")
 
 

@@ -7,8 +7,6 @@ import zipfile
 from collections.abc import Mapping
 from html import escape
 
-__all__ = ["book", "opendocument", "presentation", "word", "workbook", "zipped"]
-
 _W = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"'
 _R = 'xmlns:r="http://schemas.openxmlformats.org/officeDocument/2006/relationships"'
 _A = 'xmlns:a="http://schemas.openxmlformats.org/drawingml/2006/main"'

@@ -27,8 +27,6 @@ from reportlab.platypus import (
     TableStyle,
 )
 
-__all__ = ["canvas_pdf", "column_paper", "encrypted", "many_pages", "report", "scan", "sentences"]
-
 WIDTH, HEIGHT = A4
 _TEXT = """harbour lantern keeper signal evening record vessel channel current season weather barometer ledger village
 island northern passage schooner anchor compass reading measure distance average interval account between several

@@ -30,8 +30,6 @@ from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfgen.canvas import Canvas
 from reportlab.platypus import BaseDocTemplate, Frame, PageTemplate, Paragraph, SimpleDocTemplate, Spacer, Table
 
-__all__ = ["KINDS", "Made", "make", "scores"]
-
 _SYLLABLES: Final = [
     "ba",
     "ce",

@@ -17,8 +17,6 @@ import psycopg
 from components.needs import system_program
 from components.processes import Program, ReservedPort
 
-__all__ = ["Postgres"]
-
 _START_TIMEOUT = 100.0  # seconds; it takes 1
 _OPTIONS = ("fsync=off", "full_page_writes=off", "unix_socket_directories=", "max_connections=50")
 

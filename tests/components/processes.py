@@ -13,8 +13,6 @@ from contextlib import suppress
 from http.client import HTTPException
 from pathlib import Path
 
-__all__ = ["Program", "ReservedPort", "Unavailable"]
-
 _STEP = 0.05  # seconds between two looks at a program that is starting
 _GRACE = 3.0  # seconds between asking a program to end and ending it
 

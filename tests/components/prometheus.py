@@ -11,8 +11,6 @@ from urllib.request import urlopen
 from components.needs import system_program
 from components.processes import Program, ReservedPort
 
-__all__ = ["Prometheus"]
-
 _CONFIGURATION = """\
 scrape_configs:
   - job_name: groundwire

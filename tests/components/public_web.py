@@ -10,8 +10,6 @@ from groundwire.transport.connector import close_server
 from world import World
 from world.site_apis import SITE_APIS
 
-__all__ = ["PublicWeb"]
-
 
 class PublicWeb:
     """A forward proxy that leads `https://api.github.com` and the like to the sites of a world.

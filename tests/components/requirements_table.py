@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["RequirementsTable", "is_whole_run"]
-
 _PROPERTY = "requirements"
 _NARROWING = ("keyword", "markexpr", "deselect", "ignore", "ignore_glob", "lf", "stepwise", "collectonly")
 

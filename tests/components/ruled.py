@@ -6,8 +6,6 @@ from collections.abc import Mapping
 
 from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
 
-__all__ = ["Ruled"]
-
 
 class Ruled(EmulatedServer):
     """Serves an article at every path.

@@ -18,8 +18,6 @@ from groundwire import Web
 from groundwire.errors import AllProvidersFailed
 from groundwire.settings import Settings
 
-__all__ = ["Searcher"]
-
 
 class Searcher:
     """Such a process, as controlled by a test.

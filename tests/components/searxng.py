@@ -17,8 +17,6 @@ from components.searxng_settings import ENGINES, write_settings
 from components.upstream import Upstream
 from components.valkey import Valkey
 
-__all__ = ["Reply", "SearXNG"]
-
 _START_TIMEOUT = 100.0  # seconds; it takes 2 to 11
 _BROWSER = {  # what the limiter wants to see; https://docs.searxng.org/src/searx.botdetection.html
     "User-Agent": "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0",

@@ -10,8 +10,6 @@ import sqlite3
 from contextlib import closing
 from pathlib import Path
 
-__all__ = ["ENGINES", "write_settings"]
-
 ENGINES = {
     "localjson": "ten rows a page, pages and time ranges; on by default",
     "localxpath": "five rows from HTML, one page; on by default",

@@ -18,21 +18,6 @@ from groundwire.testing.server import EmulatedServer
 from groundwire.transport import Response, Transport
 from world import World
 
-__all__ = [
-    "APIS",
-    "KEYED",
-    "READ",
-    "SEARCH",
-    "Makes",
-    "api_class",
-    "offline",
-    "page_of",
-    "posted",
-    "request_of",
-    "results_of",
-    "sent",
-]
-
 _P = TypeVar("_P", bound=ApiProvider)
 
 

@@ -13,8 +13,6 @@ import pytest
 
 from components.warm_python import warm_python
 
-__all__ = ["SharedStart"]
-
 
 class SharedStart:
     """A pytest plugin: all workers fork from one warm Python.

@@ -6,8 +6,6 @@ import re
 
 import pytest
 
-__all__ = ["SlowTests"]
-
 
 class SlowTests:
     """A pytest plugin that deselects slow tests, unless `-m` mentions slow or a test is named by its id."""

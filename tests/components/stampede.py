@@ -22,8 +22,6 @@ from groundwire.routing.cache import Cache, CacheResult, CacheTtl, Codec
 from groundwire.safety.tenancy import LOCAL
 from groundwire.storage import open_store
 
-__all__ = ["Asker", "Upstream", "ask_in_four_processes"]
-
 LATENCY = 0.3  # seconds that the upstream takes, so that all who ask meet while it works
 
 

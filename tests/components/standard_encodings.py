@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["codec"]
-
 
 def codec(encoding: str) -> str:
     """Return the name that Python has for an encoding of the standard."""

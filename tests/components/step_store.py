@@ -21,8 +21,6 @@ from groundwire.storage.base import (
 from groundwire.storage.memory import MemoryStore
 from groundwire.storage.rules import ended
 
-__all__ = ["StepStore", "run_each"]
-
 
 async def run_each(store: Store, operations: Sequence[Operation]) -> list[Answer]:
     """Run the operations of a batch one by one with the methods of a store."""

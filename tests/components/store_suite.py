@@ -33,8 +33,6 @@ from groundwire.storage.base import (
     Set,
 )
 
-__all__ = ["FleetSuite", "Stage", "StoreSuite", "worker"]
-
 _WORKER = Path(__file__).with_name("store_worker.py")
 
 ODD_KEYS = ["", "plain", "with space", "k\0k", "é中🙂", "\ud800 alone", "a*b?c[d]e\\f-g", "x" * 3_000]

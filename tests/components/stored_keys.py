@@ -6,8 +6,6 @@ from groundwire.storage import MemoryStore, ResilientStore, Store
 from groundwire.storage.rules import decode_key
 from groundwire.storage.sqlite import SqliteStore
 
-__all__ = ["stored_keys"]
-
 
 async def stored_keys(store: Store, prefix: str = "") -> list[str]:
     """Return the keys of the values and registers of a store in memory or in a file."""

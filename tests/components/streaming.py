@@ -10,8 +10,6 @@ from collections.abc import Callable, Iterator
 from random import Random
 from typing import Any
 
-__all__ = ["MAKERS", "as_sse", "streamed"]
-
 Event = dict[str, Any]
 
 

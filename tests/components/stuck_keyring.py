@@ -7,8 +7,6 @@ from typing import ClassVar
 
 from keyring.backend import KeyringBackend
 
-__all__ = ["StuckKeyring"]
-
 
 class StuckKeyring(KeyringBackend):
     """Waits until the process ends."""

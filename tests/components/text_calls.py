@@ -11,42 +11,6 @@ from typing import Any, Final
 
 import groundwire
 
-__all__ = [
-    "ADDRESS",
-    "ALL",
-    "CSS",
-    "CUES",
-    "DATA",
-    "HTML",
-    "MARKDOWN",
-    "MARKS",
-    "PROSE",
-    "RULES",
-    "SIGNS",
-    "URL",
-    "data",
-    "events",
-    "fragment",
-    "furniture",
-    "module",
-    "outlined",
-    "page",
-    "pdf",
-    "plain",
-    "ranked",
-    "read",
-    "refusing",
-    "report",
-    "robots",
-    "sources",
-    "stated",
-    "styled",
-    "tongue",
-    "view",
-    "wording",
-    "worker",
-]
-
 PROSE: Final = (
     "a", " ", "\n", "word ", "Ships sail. ", "1,000 km ", "5 May 2020 ", "Big Ship ", '"a b c d" ', "a-", "水",
 )  # fmt: skip

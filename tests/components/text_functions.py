@@ -47,8 +47,6 @@ from components.text_calls import (
     worker,
 )
 
-__all__ = ["BOUNDED", "GROWING", "Growing", "functions_of_text"]
-
 
 class Growing(NamedTuple):
     """One function."""
@@ -502,9 +500,8 @@ def functions_of_text() -> Iterator[str]:
         if name.partition(".")[0] not in _READING or name.endswith("__main__"):
             continue
         module = importlib.import_module(found.name)
-        for public in getattr(module, "__all__", ()):
-            function = getattr(module, public, None)
-            if not inspect.isfunction(function) or function.__module__ != found.name:
+        for public, function in inspect.getmembers(module, inspect.isfunction):
+            if public.startswith("_") or function.__module__ != found.name:
                 continue
             takes = {one.name: str(one.annotation) for one in inspect.signature(function).parameters.values()}
             if any(takes.get(parameter) in ("str", "bytes", "Sequence[str]") for parameter in _TEXTS):

@@ -12,8 +12,6 @@ from array import array
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-__all__ = ["ANSWER", "QUERY", "write_model"]
-
 ANSWER = " Rank fusion merges lists [1]."
 QUERY = "reciprocal rank fusion"
 

@@ -14,8 +14,6 @@ from socketserver import BaseServer
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-__all__ = ["Row", "Upstream", "UpstreamRequest"]
-
 _LATE = 4.0  # seconds; longer than SearXNG waits for an engine in our settings
 
 

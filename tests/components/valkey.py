@@ -10,8 +10,6 @@ from pathlib import Path
 from components.needs import system_program
 from components.processes import Program, ReservedPort
 
-__all__ = ["Valkey", "redis_server_program"]
-
 _SCHEDULED = (b":provider:", b":score:", b":extra-paid")
 """Keys of what all searches together read and write every few seconds: the more of it, the slower the machine."""
 _START_TIMEOUT = 100.0  # seconds; it takes 0.1

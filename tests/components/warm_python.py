@@ -30,8 +30,6 @@ from pathlib import Path
 
 import groundwire
 
-__all__ = ["warm_python"]
-
 _CLIENT = Path(__file__).with_name("warm_python_client.py")
 _TESTS = Path(__file__).resolve().parents[1]
 _NOT_LOADED = frozenset({"integrations", "__main__"})

@@ -6,8 +6,6 @@ import gzip
 
 from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
 
-__all__ = ["WholeSite"]
-
 _SITEMAPS = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
 
 

@@ -23,8 +23,6 @@ from components.authority import Authority
 from components.engine_pages import HTML, page_for
 from components.upstream import Row
 
-__all__ = ["Answer", "Wire", "WireRequest"]
-
 _POLL = 0.02  # seconds; how soon the server sees that it should end
 
 

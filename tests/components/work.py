@@ -11,8 +11,6 @@ from itertools import pairwise
 from types import FrameType
 from typing import Any, TypeVar
 
-__all__ = ["growth", "growths", "lines", "longest_step", "memory"]
-
 _T = TypeVar("_T")
 
 

@@ -9,8 +9,6 @@ from typing import Any
 
 from groundwire.testing import EmulatedResponse, EmulatedServer, Recorded
 
-__all__ = ["Writer"]
-
 _CALL = {"name": "web_search", "arguments": json.dumps({"query": "reciprocal rank fusion"})}
 
 

@@ -20,8 +20,6 @@ from components.markdown_blocks import ROOT, Block
 from groundwire.cli import group
 from groundwire.settings import Settings, load
 
-__all__ = ["DATA", "check_claim", "check_data", "check_unrun", "compiled"]
-
 
 def compiled(block: Block) -> CodeType:
     """Return a Python block as code in which `await` may stand outside of functions.

@@ -10,8 +10,6 @@ from types import MappingProxyType
 
 from world import World
 
-__all__ = ["PREPARATIONS", "Preparation"]
-
 
 def _nothing(folder: Path, world: World) -> None:
     """Prepare nothing."""

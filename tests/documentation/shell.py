@@ -14,8 +14,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-__all__ = ["Shell", "commands", "matches"]
-
 _SETTLING = 15.0  # seconds for a program in the background to say what the document shows
 _PATIENCE = 250.0  # seconds for one command
 

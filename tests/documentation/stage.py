@@ -22,8 +22,6 @@ from documentation.preparations import PREPARATIONS, Preparation
 from documentation.shell import Shell, commands, matches
 from world import World
 
-__all__ = ["Stage", "environment", "reserved_ports", "staged"]
-
 _PRIVILEGED = 2_000  # ports below are other programs' own
 
 

@@ -7,8 +7,6 @@ from pathlib import Path
 
 import pytest
 
-__all__ = ["ALSO", "AT_HOME", "MODULES", "Framework", "with_framework"]
-
 MODULES = {
     "strands": ("strands.models.openai", "openai.resources"),
     "openai-agents": ("agents",),

@@ -8,8 +8,6 @@ from collections.abc import Callable
 from types import CodeType, FrameType
 from typing import Any
 
-__all__ = ["Arcs"]
-
 _TOOL = 4  # a free id of sys.monitoring; 0 to 2 and 5 are taken by custom (PEP 669)
 
 

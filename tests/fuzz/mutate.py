@@ -5,8 +5,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 
-__all__ = ["MAX_INPUT", "mutate"]
-
 MAX_INPUT = 30_000  # bytes; what takes long is found faster in small inputs
 
 _PIECES = [

@@ -13,8 +13,6 @@ from groundwire.reading.extract import extract
 from groundwire.reading.html.limits import MAX_DEPTH, MAX_MARKUP, fit, trim
 from groundwire.transport.body_reader import BodyDecoder, UndecodableBody
 
-__all__ = ["SEEDS", "TARGETS"]
-
 URL = "https://gazette.example.com/news/"
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff]")
 _LABELS = (

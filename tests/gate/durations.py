@@ -6,8 +6,6 @@ import ast
 import re
 from collections.abc import Iterator
 
-__all__ = ["asserted_durations"]
-
 _CLOCKS = frozenset(
     f"{name}{unit}"
     for name in ("monotonic", "perf_counter", "process_time", "thread_time", "time")

@@ -6,8 +6,6 @@ import os
 import subprocess
 from pathlib import Path
 
-__all__ = ["run_project"]
-
 _TESTS = Path(__file__).resolve().parents[1]
 _SETTINGS = f"""[pytest]
 testpaths = tests

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["HIDDEN", "SHOWN", "UNPAINTED", "page_of"]
-
 HIDDEN: Final = (
     # display
     "display:none",

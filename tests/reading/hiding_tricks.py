@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import Final
 
-__all__ = ["HIDDEN", "SHOWN"]
-
 HIDDEN: Final = (
     "<style>@layer{.v{display:block!important}.o{@layer{display:none!important}}}</style><p class='v o'>SECRET</p>",
     "<style>.v{display:block;@media (min-width:9px){display:none}}</style><p class=v>SECRET</p>",

@@ -11,8 +11,6 @@ from dataclasses import replace
 from groundwire._version import install_command
 from groundwire.testing.fault_injection import InjectedFault
 
-__all__ = ["bomb", "bomb_fault"]
-
 _MEGABYTE = b" " * 1_000_000  # blanks: legal in HTML and in JSON, so that only the size is wrong
 _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\xff"  # RFC 1952, section 2.3: no name, no time
 _ZLIB_HEAD = b"\x78\xda"  # RFC 1950, section 2.2: 32 KB window, best compression

@@ -8,8 +8,6 @@ from ipaddress import ip_address
 
 from groundwire.transport.connector import close_server
 
-__all__ = ["SocksServer"]
-
 _NO_LOGIN, _LOGIN, _NOTHING = 0, 2, 255  # methods: none, user name and password, none acceptable
 
 

@@ -11,8 +11,6 @@ import selectors
 from collections.abc import Coroutine
 from typing import Any, TypeVar
 
-__all__ = ["run_virtually"]
-
 _T = TypeVar("_T")
 
 

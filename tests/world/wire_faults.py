@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from groundwire.testing.http_messages import EmulatedResponse, Wire
 
-__all__ = ["endless", "endless_headers", "garbage", "not_gzip", "trickle", "trickle_head", "wrong_length"]
-
 
 def trickle(seconds_per_byte: float = 0.01) -> InjectedFault:
     """Send the head immediately and the body byte by byte."""

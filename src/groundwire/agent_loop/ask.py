@@ -25,8 +25,6 @@ from groundwire.models.validators import check_text
 from groundwire.reading.passages.quotes import best_quotes
 from groundwire.web import Web
 
-__all__ = ["AnswerCompleted", "AskEvent", "CitedAnswer", "TextCompleted", "TextDelta", "TextReset", "ask", "ask_stream"]
-
 _MAX_QUOTED_PAGES: Final = 3  # that are read for quotes
 _ESCAPED: Final = re.compile(r"(?<=\w)\\([_(){}=^|.!$%&',/:;?@+-])")  # means the same without, after a letter
 _MARKUP: Final = re.compile(r"(\\[\[\]<*`\\])|\[([^\[\]]*)\]\([^()\s]*\)|[*`]|^#+ |\[\^?\d+\]", re.MULTILINE)

@@ -10,8 +10,6 @@ from groundwire.models.argument_names import ASK, NoArguments, unknown_argument
 from groundwire.sync import SyncWeb
 from groundwire.web import Web
 
-__all__ = ["ask"]
-
 
 def ask(
     question: str,

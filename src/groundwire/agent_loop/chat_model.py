@@ -16,8 +16,6 @@ from groundwire.transport import Response
 from groundwire.transport.clients import HttpClients
 from groundwire.web import Web
 
-__all__ = ["ChatModel", "find_model"]
-
 _MAKERS: Final[Mapping[str, tuple[str, str]]] = MappingProxyType(
     {
         "openai_chat": ("https://api.openai.com/v1", "OPENAI_API_KEY"),

@@ -12,8 +12,6 @@ from groundwire.models import Source
 from groundwire.tools import OpenPageToolResult, ToolResult, WebSearchToolResult, render_text
 from groundwire.web.known_urls import addresses_in
 
-__all__ = ["CitationLedger", "CitedText", "citations_in", "marked", "marks_in"]
-
 _MAX_SCANNED_CHARS = 10_000  # characters searched for URLs, in a few milliseconds
 _YEARS = 1_000  # from here on, a number in brackets is probably a year
 _BLANK = re.compile(r"[ \t]{1,80}\Z")

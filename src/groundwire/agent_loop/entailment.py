@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from groundwire.citations.verify import CitedPage, Doubt, Report
     from groundwire.web import Web
 
-__all__ = ["judged_report", "verify"]
-
 _MAX_CALLS: Final = 2  # calls for an answer
 _MAX_ITEMS: Final = 20  # sentences of a call
 _MAX_INPUT_CHARS: Final = 24_000  # characters of the passages and sentences of a call, some 6,000 tokens

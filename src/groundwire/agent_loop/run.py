@@ -39,8 +39,6 @@ from groundwire.routing.budget import Reservation
 from groundwire.tools import OpenPageToolResult, Tool, ToolResult, refused, web_tools
 from groundwire.web import Web
 
-__all__ = ["CallModel", "plan_request", "run_tools"]
-
 
 def plan_request(
     body: Body, row: Api, web: Web, mode: Mode | None, needs: Needs | None, tools: Sequence[Tool], max_uses: int

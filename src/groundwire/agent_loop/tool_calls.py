@@ -12,8 +12,6 @@ from groundwire.hosted.answers import HostedAnswer, HostedCall, HostedError, rea
 from groundwire.json_text import json_or_none
 from groundwire.tools import Tool, ToolResult, refused
 
-__all__ = ["answer_of", "arguments_of", "make_calls", "refusal_of"]
-
 _MAX_CONCURRENT_CALLS = 8  # of one turn; a model that asks for fifty pages at once gets them in batches
 
 

@@ -13,8 +13,6 @@ from groundwire.hosted.answers import HostedAnswer, HostedCall
 from groundwire.models import Source
 from groundwire.tools import ToolResult
 
-__all__ = ["CallEnded", "CallStarted", "LoopEvent", "Run", "Spent", "Stop", "Wordless"]
-
 Stop = Literal["answered", "calls", "rounds", "budget", "deadline", "failed"]
 """Why a run ended: the model answered; it calls functions of the caller; the rounds are used up; the session's
 search budget is used up; the deadline passed; the model's API failed."""

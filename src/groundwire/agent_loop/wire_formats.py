@@ -14,20 +14,6 @@ from groundwire.hosted.requests.prepare import tools_of
 from groundwire.hosted.requests.request_body import kinds_of
 from groundwire.hosted.tool_definitions import declared
 
-__all__ = [
-    "Result",
-    "check_wire",
-    "conversation",
-    "declared_functions",
-    "free_choice",
-    "joined",
-    "last_turn",
-    "no_choice",
-    "total",
-    "users_texts",
-    "with_results",
-]
-
 _WIRES = ("anthropic", "chat", "gemini", "responses")
 
 

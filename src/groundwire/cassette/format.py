@@ -27,19 +27,6 @@ from groundwire.errors import ConfigurationError
 from groundwire.json_text import json_object
 from groundwire.settings.user_folders import lock, os_reason
 
-__all__ = [
-    "Answer",
-    "CallFailed",
-    "CassetteFile",
-    "Exchange",
-    "RecordedFailure",
-    "from_line",
-    "load",
-    "pack",
-    "to_line",
-    "unpack",
-]
-
 _LONG = 100_000  # bytes; a longer line is not readable anyway
 _LEVEL = 6
 

@@ -16,8 +16,6 @@ from groundwire.cassette.format import Answer, CallFailed, CassetteFile, Exchang
 from groundwire.cassette.redaction import Masks
 from groundwire.errors import ConfigurationError
 
-__all__ = ["RECORD_VARIABLE", "REPLAY_VARIABLE", "Cassette", "Index", "choose_cassette"]
-
 _DATE = re.compile(r"(?<!\d)(?:(\d{4})-(\d{2})-(\d{2})|(\d{1,2})/(\d{1,2})/(\d{4}))(?!\d)")  # ISO 8601, and Google's
 _WAITS = frozenset({"timeout", "timeout_ms", "timeoutMs"})
 

@@ -15,8 +15,6 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 from urllib.parse import quote, quote_plus, unquote, unquote_plus
 
-__all__ = ["MASK", "Masks"]
-
 MASK = "***"
 """The placeholder for a secret."""
 

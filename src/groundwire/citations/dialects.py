@@ -10,8 +10,6 @@ from types import MappingProxyType
 from typing import Final, Literal
 from urllib.parse import quote, urlsplit
 
-__all__ = ["CHANNELS", "Channel", "ChannelName", "one_line"]
-
 ChannelName = Literal["markdown", "html", "telegram_markdown_v2", "telegram_html", "plain"]
 """The supported channels."""
 

@@ -16,8 +16,6 @@ from groundwire.citations.marker_parser import address_of_link, written_address
 from groundwire.safety.urls import url_or_none
 from groundwire.settings.sections import PolicySettings
 
-__all__ = ["LinkFilter", "Untrusted", "policy_filter"]
-
 Untrusted = Literal["drop", "keep"]
 """The treatment of images or links whose URL belongs to no source."""
 

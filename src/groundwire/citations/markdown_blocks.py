@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from markdown_it import MarkdownIt
     from markdown_it.token import Token
 
-__all__ = ["BlockSplitter", "render_block"]
-
 _PLACEHOLDER: Final = re.compile("\ue000(\\d{1,6})\ue001")
 _PLACEHOLDER_SIGNS: Final = str.maketrans({"\ue000": "\ufffd", "\ue001": "\ufffd"})
 _FENCE: Final = re.compile(r" {0,3}(`{3,}|~{3,})")

@@ -11,19 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
-__all__ = [
-    "FORMULA",
-    "Mark",
-    "MarkScanner",
-    "address_of_link",
-    "cited_numbers",
-    "find_marks",
-    "placed_pieces",
-    "plain_marks",
-    "without_sources",
-    "written_address",
-]
-
 FORMULA: Final = re.compile(
     r"\$\$[^$`]{1,2000}\$\$|(?<![\\\w$])\$(?![\s$])[^$`\n]{1,500}(?<![\s\\])\$(?![\d$])|\\\([^\n]{1,500}?\\\)|\\\[[^$`]{1,2000}?\\\]"
 )

@@ -12,21 +12,6 @@ from typing import Final, NamedTuple
 
 from groundwire.citations.marker_parser import FORMULA, Mark, placed_pieces, plain_marks, without_sources
 
-__all__ = [
-    "DENSE",
-    "MAX_SENTENCE",
-    "CitedSentence",
-    "Part",
-    "TextSpan",
-    "blank_markup",
-    "blocks",
-    "quotes_of",
-    "sentences",
-    "sentences_of",
-    "squeezed",
-    "table_heads",
-]
-
 _QUOTES: Final = re.compile(
     r"“([^”\n]{2,1000})”|«([^»\n]{2,1000})»|„([^“”\n]{2,1000})[“”]|(?<!\w)\"([^\"\n]{2,1000})\"(?!\w)|「([^」\n]{2,1000})」|『([^』\n]{2,1000})』"
 )

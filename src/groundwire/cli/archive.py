@@ -33,8 +33,6 @@ from groundwire.settings.schema import display_text
 from groundwire.storage.archive.store import Archive, ArchiveHit, Statistics, open_archive
 from groundwire.storage.base import StoreError
 
-__all__ = ["archive"]
-
 _logger = logging.getLogger(__name__)
 
 _OFF = "The archive is disabled: set archive.enabled = true."

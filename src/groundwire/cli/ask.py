@@ -29,8 +29,6 @@ from groundwire.web import Web
 if TYPE_CHECKING:
     from groundwire.agent_loop import CitedAnswer
 
-__all__ = ["ask"]
-
 _NO_MODEL = "no model is set up, so these are quotes; name one with --model or answer.model"
 _EXIT_CODES = "Exit code 1: a sentence with a citation is not supported by its page, or nothing was found to quote."
 

@@ -47,21 +47,6 @@ if TYPE_CHECKING:
 
     from groundwire.tools import ToolResult
 
-__all__ = [
-    "Failed",
-    "ToolCommand",
-    "each",
-    "print_json",
-    "progress",
-    "run",
-    "show_progress",
-    "stop_progress",
-    "storable",
-    "without_waiting",
-    "words_or_input",
-]
-
-
 _spinner: ContextVar[Status | None] = ContextVar("_spinner", default=None)
 """The spinner of the call that is under way."""
 

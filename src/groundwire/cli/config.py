@@ -31,8 +31,6 @@ from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, keys_file, pla
 from groundwire.settings.user_folders import read, user_folder
 from groundwire.storage.archive.store import archive_path
 
-__all__ = ["config"]
-
 
 @click.group(cls=Group, invoke_without_command=True)
 @click.pass_context

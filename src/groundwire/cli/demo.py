@@ -34,8 +34,6 @@ from groundwire.testing.world import World
 from groundwire.tools import OpenPageToolResult, WebSearchToolResult, length_note, web_tools
 from groundwire.web import Web
 
-__all__ = ["demo", "practice"]
-
 _QUESTION = "reciprocal rank fusion"
 _FIRST, _SECOND = "searxng:first", "searxng:second"
 _EXCERPT = 900  # characters of the page that are shown

@@ -23,8 +23,6 @@ from groundwire.cli.terminal_text import (
 from groundwire.doctor import CHECKS, CheckResult, DoctorReport, examine
 from groundwire.errors import counted
 
-__all__ = ["doctor"]
-
 _EXIT_CODES = "Exit code 1: there is at least one problem; notes do not count."
 _TITLES = max(len(check.title) for check in CHECKS) + 2
 _MARKS: Final[Mapping[str, tuple[str, str]]] = {

@@ -19,8 +19,6 @@ from groundwire.web import Web
 if TYPE_CHECKING:
     from groundwire.evaluation import Evaluation
 
-__all__ = ["eval_"]
-
 _COLUMNS = ("providers", "strategy", "share", "95%", "rows", "pages", "missed", "failed", "cost", "p50", "p95")
 _MOST_CAUSES: Final = 5
 _EPILOG = """\b

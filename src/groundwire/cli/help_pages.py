@@ -11,8 +11,6 @@ from groundwire.cli.terminal_text import width as columns
 from groundwire.hints import other_names
 from groundwire.models.validators import nearest
 
-__all__ = ["Command", "Group", "say_usage_error"]
-
 _WIDEST_OPTION = 30  # columns; the help of a wider one begins below it
 _PIPE_COLUMNS = 80  # columns in a pipe
 

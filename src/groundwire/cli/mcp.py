@@ -24,8 +24,6 @@ from groundwire.cli.terminal_text import (
 )
 from groundwire.errors import ConfigurationError
 
-__all__ = ["export", "install", "mcp"]
-
 
 def _known_client(ctx: click.Context, param: click.Parameter, value: str) -> str:
     """Return the name of a client; a starting server does not need the table of clients."""

@@ -16,8 +16,6 @@ from groundwire.cli.terminal_text import write
 from groundwire.errors import InvalidRequest
 from groundwire.providers.registry import provider_names
 
-__all__ = ["new_provider"]
-
 _NAME = re.compile(r"[a-z][a-z0-9]*(_[a-z0-9]+)*")
 _LONGEST = 40  # characters
 _FILES = ("pyproject.toml", "groundwire_NAME.py", "emulator_NAME.py", "test_NAME.py")

@@ -30,8 +30,6 @@ from groundwire.safety.urls import with_scheme
 from groundwire.tools import open_failed, opened, render_text
 from groundwire.web import Web
 
-__all__ = ["open_"]
-
 _PATHS = ("./", "/", "../", "~", *((".\\", "..\\") if os.name == "nt" else ()))
 """Beginnings of an argument that is a path, whether or not there is such a file."""
 

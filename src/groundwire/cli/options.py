@@ -9,16 +9,6 @@ import click
 
 from groundwire.settings import ReadSettings, SearchSettings
 
-__all__ = [
-    "READ",
-    "SEARCH",
-    "read_with",
-    "search_with",
-    "timeout",
-    "with_json",
-    "with_refresh",
-]
-
 _Command = TypeVar("_Command", bound=Callable[..., Any] | click.Command)
 
 SEARCH = SearchSettings.model_construct()

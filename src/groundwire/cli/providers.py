@@ -23,8 +23,6 @@ from groundwire.storage import StoreError, open_store
 if TYPE_CHECKING:
     from groundwire.telemetry.scorecard import ProviderScore
 
-__all__ = ["providers"]
-
 _DAYS = 7
 
 

@@ -31,8 +31,6 @@ from groundwire.web import Web
 if TYPE_CHECKING:
     from groundwire.tools import ToolResult
 
-__all__ = ["search"]
-
 _EPILOG = """\b
 Examples:
   groundwire search "rank fusion" --time-range y

@@ -13,8 +13,6 @@ from groundwire._version import __version__, install_server
 from groundwire.cli.help_pages import Command
 from groundwire.errors import ConfigurationError
 
-__all__ = ["SERVER_COMMANDS", "server_command", "server_entry"]
-
 SERVER_COMMANDS: Final[Mapping[str, str]] = MappingProxyType(
     {
         "keys": "Create, list and revoke API keys.",

@@ -27,8 +27,6 @@ from groundwire.setup.apply import SetupPlan, commit, with_values, would_load
 from groundwire.setup.key_storage import FileKeeper, Keeper, KeyringKeeper, keyring_state
 from groundwire.setup.provider_status import ProviderStatus, key_source, provider_statuses
 
-__all__ = ["setup"]
-
 _NO_TERMINAL = (
     "No terminal to prompt on. Set environment variables instead, such as "
     "GROUNDWIRE_SEARCH_PROVIDERS=brave,duckduckgo_lite and BRAVE_API_KEY; groundwire providers lists those of all."

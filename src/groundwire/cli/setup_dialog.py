@@ -18,8 +18,6 @@ from groundwire.models.validators import did_you_mean
 from groundwire.settings import Settings
 from groundwire.setup import Offer, ProviderStatus, Verification, clean_key, verify
 
-__all__ = ["Dialog", "choose"]
-
 _SEARXNG_ADDRESS = "http://127.0.0.1:8888"
 
 

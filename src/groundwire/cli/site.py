@@ -26,8 +26,6 @@ from groundwire.web import Web
 from groundwire.web.page_batch import PageBatch
 from groundwire.web.page_output import page_record
 
-__all__ = ["map_", "read"]
-
 _LONGEST_LINE = 20_000  # characters; no address has more
 _LONGEST_NAME = 255  # bytes of a file's name; asking for a longer one is an error
 _HEAD = 4_096  # bytes by which the kind of a file is recognized

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from groundwire.telemetry.scorecard import CallScore, ProviderScore, ScoreCard, Target
     from groundwire.web import Web
 
-__all__ = ["card_of", "session", "show_card", "stats"]
-
 _COLUMNS = ("provider", "role", "calls", "success", "mean", "p95", "empty", "cost")
 _LONGEST = BOUNDS[-1] * 1_000  # ms; the value shown for longer ones
 

@@ -21,13 +21,6 @@ import click
 
 from groundwire.errors import AllProvidersFailed, BlockedAddress, ConfigurationError, GroundwireError, InvalidRequest
 
-__all__ = [
-    "QUIET", "ExitCode", "Flow", "cells", "clean", "confirmed", "day", "diff", "escaped", "exit_code",
-    "has_colors", "is_quiet", "is_verbose", "log_notes", "log_to_stderr", "say_error", "say_failure",
-    "shown_url", "table", "warn", "warn_of_result", "width", "with_setting", "wrap", "write",
-    "write_hit", "write_json", "write_problem",
-]  # fmt: skip
-
 _STEERING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")  # not \t and \n
 _IN_JSON = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 _STYLE = re.compile(r"\x1b\[[0-9;]*m|\x1b\]8;;[^\x1b]*\x1b\\\\")  # colors and links, which take no columns

@@ -28,8 +28,6 @@ from groundwire.web import Web
 if TYPE_CHECKING:
     from groundwire.citations.verify import CitedPage, Finding, Report
 
-__all__ = ["side_by_side", "verify"]
-
 _EXIT_CODES = "Exit code 1: at least one sentence with a citation is not supported by its page."
 _MAX_BYTES = 10_000_000  # bytes of a file
 

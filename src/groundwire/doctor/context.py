@@ -22,8 +22,6 @@ from groundwire.setup.provider_status import ProviderStatus, provider_statuses
 from groundwire.transport import Response, Transport
 from groundwire.transport.clients import HttpClients
 
-__all__ = ["Check", "CheckOutput", "Examination", "has_module"]
-
 CheckOutput = tuple[str, Sequence[DoctorFinding]]
 """The result of a check: a description for when nothing is wrong, and the findings."""
 

@@ -13,8 +13,6 @@ from groundwire.settings import Settings, load
 from groundwire.settings.sources import FILE_VARIABLE, is_open_to_others, keys_file, places, working_folder
 from groundwire.transport.clients import HttpClients
 
-__all__ = ["check_settings", "load_settings"]
-
 
 def load_settings() -> tuple[Settings | None, Sequence[DoctorFinding]]:
     """Return the settings of this machine, or what is wrong with them."""

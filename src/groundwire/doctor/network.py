@@ -13,9 +13,6 @@ from groundwire.settings.schema import display_text
 from groundwire.setup.provider_check import Verification, duration
 from groundwire.transport.errors import ExchangeFailed
 
-__all__ = ["check_clock", "check_network", "explained", "trouble"]
-
-
 _PROXIES = ("https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY")
 _KNOWN_HOST = "example.com"  # a name that always exists (RFC 2606)
 _MAX_SKEW_SECONDS = 60.0  # seconds

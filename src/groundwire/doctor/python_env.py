@@ -17,8 +17,6 @@ from groundwire.settings.schema import parse_store_url
 from groundwire.setup.key_storage import KeyringState
 from groundwire.setup.provider_status import opened
 
-__all__ = ["check_extras", "check_keyring", "check_python"]
-
 _RENDERERS = ("browser", "crawl4ai")
 
 

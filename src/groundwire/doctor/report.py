@@ -7,9 +7,6 @@ from typing import Literal
 
 from groundwire.setup.provider_check import CallFault
 
-__all__ = ["CheckResult", "DoctorFinding", "DoctorReport", "Fault", "Severity", "State"]
-
-
 Fault = Literal[
     CallFault,
     "settings-wrong", "keys-file-open", "keys-file-unreadable", "keyring-missing", "keyring-absent",

@@ -22,8 +22,6 @@ from groundwire.storage.archive.store import Archive, archive_path
 from groundwire.storage.sqlite_db import is_busy, is_damaged, is_own
 from groundwire.storage.valkey import ValkeyStore
 
-__all__ = ["check_archive", "check_store"]
-
 
 def _existing(folder: Path) -> Path:
     """Return a folder, or the nearest one above it that is there."""

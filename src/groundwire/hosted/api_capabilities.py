@@ -15,8 +15,6 @@ from typing import Any, Literal
 from groundwire.errors import InvalidRequest
 from groundwire.models.validators import did_you_mean
 
-__all__ = ["Api", "ApiCapabilities", "Difference", "Hosted", "Version", "Wire", "load_matrix"]
-
 Wire = Literal["anthropic", "bedrock", "chat", "gemini", "interactions", "mistral", "responses"]
 """The format in which an API expects function tools."""
 

@@ -11,8 +11,6 @@ from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
 
-__all__ = ["ModelLifecycle", "ModelLifecycles", "load_lifecycles"]
-
 _VERSION = re.compile(r"-20\d\d-?\d\d-?\d\d$|-latest$|-v\d+(?::\d+)?$")  # a snapshot or version of a model
 
 

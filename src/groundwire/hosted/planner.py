@@ -15,8 +15,6 @@ from groundwire.hosted.requirements import NO_NEEDS, Needs, common, simplified, 
 from groundwire.models.validators import check_choice, did_you_mean
 from groundwire.settings import Settings
 
-__all__ = ["Mode", "Path", "Plan", "plan", "refusals"]
-
 Mode = Literal["auto", "native", "local"]
 """The search mode: hosted where possible, only hosted, or only local (codelia)."""
 

@@ -16,8 +16,6 @@ from groundwire.models.search import normalize_filters
 from groundwire.models.validators import check_choice, check_domains, check_int, check_pattern
 from groundwire.safety.urls import common_domains, host_matches
 
-__all__ = ["NO_NEEDS", "Location", "Needs", "common", "simplified", "sub_domains"]
-
 
 def common(ours: tuple[str, ...], theirs: tuple[str, ...]) -> tuple[str, ...]:
     """Intersect two lists of allowed domains; an empty list allows everything.

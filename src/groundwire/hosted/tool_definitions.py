@@ -9,19 +9,6 @@ from typing import Any, Protocol
 
 from groundwire.hosted.api_capabilities import Wire
 
-__all__ = [
-    "DECLARATIONS",
-    "HOSTED_TYPE",
-    "WEB_SEARCH",
-    "Definition",
-    "FunctionTool",
-    "declared",
-    "functions_of",
-    "hosted_definition",
-    "read",
-    "write",
-]
-
 DECLARATIONS = ("functionDeclarations", "function_declarations")
 """The keys of the functions in a tool of Gemini, in its API and in its SDK."""
 _SCHEMAS = ("parametersJsonSchema", "parameters_json_schema", "parameters", "input_schema", "inputSchema")

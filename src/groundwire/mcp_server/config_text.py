@@ -12,15 +12,6 @@ from groundwire.errors import ConfigurationError
 if TYPE_CHECKING:
     from groundwire.mcp_server.client_configs import Client
 
-__all__ = [
-    "NAME",
-    "has_comments",
-    "json_servers",
-    "json_text",
-    "read_json",
-    "without_comments",
-]
-
 _TOKEN = re.compile(r'"(?:\\.|[^"\\])*+(?:"|\Z)|//[^\r\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _COMMA = re.compile(r'"(?:\\.|[^"\\])*+(?:"|\Z)|,(?=\s*[\]}])', re.DOTALL)
 

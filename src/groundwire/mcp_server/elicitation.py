@@ -10,8 +10,6 @@ import mcp_types as types
 from mcp.shared.exceptions import MCPError
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-__all__ = ["ask_permission"]
-
 _ALLOW: Final[Mapping[str, Any]] = {
     "type": "object",
     "properties": {"allow": {"type": "boolean", "title": "Allow", "default": True}},

@@ -31,16 +31,6 @@ if TYPE_CHECKING:
 
     Context = ServerRequestContext[Any, Any]
 
-__all__ = [
-    "NEW_SESSION",
-    "PAGE_TEMPLATE",
-    "PROMPT",
-    "SESSION",
-    "make_server",
-    "page_of",
-    "page_uri",
-]
-
 SESSION = "groundwire://session"
 """The usage, results and pages of a session."""
 

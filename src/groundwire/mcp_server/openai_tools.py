@@ -15,8 +15,6 @@ import mcp_types as types
 
 from groundwire.tools import OpenPageToolResult, ToolResult, render_text
 
-__all__ = ["OPENAI_TOOLS", "openai_result"]
-
 OPENAI_TOOLS: Final = tuple(
     map(types.Tool.model_validate, json.loads(files(__package__).joinpath("openai_tools.json").read_bytes()))
 )

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from groundwire.safety.tenancy import Owner
     from groundwire.web import Web
 
-__all__ = ["Report", "Session", "Sessions", "logging_attempts", "reporting"]
-
 _logger = logging.getLogger(__name__)
 
 _HEARTBEAT = 2.0  # seconds; some clients abandon a call that is silent for much longer

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from groundwire.settings import Settings
 
-__all__ = ["check_sdk", "claimed_streams", "serve_stdio"]
-
 
 @contextmanager
 def claimed_streams() -> Iterator[tuple[BinaryIO, BinaryIO]]:

@@ -12,8 +12,6 @@ from typing import Any, Final
 
 from groundwire.tools import ToolResult
 
-__all__ = ["structured_content"]
-
 _EVEN_EMPTY: Final = frozenset(
     {"query", "results", "status", "truncated", "match_count"}
 )  # even if they are empty or 0

@@ -28,21 +28,6 @@ from groundwire.errors import InvalidRequest
 from groundwire.hints import METHODS
 from groundwire.models.validators import nearest, time_range_of
 
-__all__ = [
-    "ASK",
-    "OPEN_PAGE",
-    "SAFE_SEARCHES",
-    "SEARCH",
-    "NoArguments",
-    "argument_hint",
-    "argument_value",
-    "recent",
-    "tool_method",
-    "translated",
-    "unknown_argument",
-    "without_effect",
-]
-
 
 class NoArguments(TypedDict):
     """No further arguments: a type checker refuses each of them, and a call names the right word."""

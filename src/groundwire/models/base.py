@@ -10,8 +10,6 @@ from pydantic_core import to_json
 
 from groundwire.hints import field_hint
 
-__all__ = ["ROW_CONFIG", "Hinting", "Row", "no_item"]
-
 
 class Hinting:
     """Names the right attribute in the error for a wrong one, such as `result.link` or `result["url"]`."""

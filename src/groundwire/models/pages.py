@@ -9,9 +9,6 @@ from pydantic import Field
 
 from groundwire.models.validators import FrozenModel
 
-__all__ = ["Excerpt", "Freshness", "Link", "Match", "Page", "ReadResult", "Section", "SiteUrl"]
-
-
 _LINK = re.compile(
     r"\[([^\[\]\n]{0,500})\]\((https?://[^\s<>()]{1,2000}(?:\([^\s<>()]{0,200}\)[^\s<>()]{0,2000})?)[\s)]"
     r"|<(https?://[^\s<>]{1,2000})>"

@@ -21,37 +21,6 @@ from groundwire.models.validators import (
     check_text,
 )
 
-__all__ = [
-    "LOW_BUDGET",
-    "MAX_LIMIT",
-    "MAX_PAGE",
-    "MAX_SNIPPET",
-    "MAX_TITLE",
-    "MAX_URL",
-    "NO_FILTERS",
-    "Applied",
-    "Attempt",
-    "AttemptFinished",
-    "AttemptStarted",
-    "Budget",
-    "Event",
-    "FilterReceipt",
-    "Filters",
-    "Observer",
-    "Outcome",
-    "Query",
-    "RateWindow",
-    "Results",
-    "SafeSearch",
-    "SearchResponse",
-    "SearchResult",
-    "SearchSource",
-    "Source",
-    "Strategy",
-    "TimeRange",
-    "normalize_filters",
-]
-
 Outcome = Literal[
     "ok",
     "empty",

@@ -16,29 +16,6 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 from groundwire.errors import InvalidRequest, excerpt
 from groundwire.models.base import Hinting
 
-__all__ = [
-    "MAX_QUERY",
-    "PAGE_PARTS",
-    "SITE_READERS",
-    "TIME_RANGES",
-    "FrozenModel",
-    "TimeRangeName",
-    "check_choice",
-    "check_date",
-    "check_domains",
-    "check_folders",
-    "check_int",
-    "check_names",
-    "check_pattern",
-    "check_text",
-    "check_variables",
-    "did_you_mean",
-    "faults",
-    "is_number",
-    "nearest",
-    "time_range_of",
-]
-
 MAX_QUERY = 2_000  # characters; the providers' own limits (Brave 400, Tavily 400) are handled in their modules
 
 _MOST_NAMED = 16  # names; a longer list would not be read

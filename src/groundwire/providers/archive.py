@@ -15,8 +15,6 @@ from groundwire.storage.archive.records import ARCHIVE
 from groundwire.storage.archive.store import Archive, ArchiveHit
 from groundwire.storage.base import StoreError
 
-__all__ = ["ArchiveProvider"]
-
 _TIMEOUT = 5.0  # seconds
 _MOST = 50  # results
 

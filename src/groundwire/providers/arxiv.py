@@ -23,8 +23,6 @@ from groundwire.transport import Response
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-__all__ = ["ArxivOptions", "ArxivSearchProvider"]
-
 _MAX_RESULTS, _MAX_WORDS = 50, 30  # the service takes up to 2,000 results
 _TERM = re.compile(r'"[^"]{1,300}"|[^\W_]+(?:[-.\'’][^\W_]+)*')
 

@@ -26,8 +26,6 @@ from groundwire.providers.key_rotation import rate_windows
 from groundwire.providers.query_mapping import Mapped, clipped, with_site_operators
 from groundwire.transport import Response
 
-__all__ = ["BraveSearchProvider"]
-
 _MAX_RESULTS = 20  # of one request
 _MAX_CHARACTERS, _MAX_WORDS = 400, 50  # of a query
 _MAX_GOGGLE = 5_000  # characters in the URL; servers accept lines of 8,000

@@ -16,8 +16,6 @@ from groundwire.providers.http_parsing import day, joined, result, text_or_empty
 from groundwire.providers.query_mapping import Mapped
 from groundwire.transport import Response
 
-__all__ = ["BraveContextProvider"]
-
 _MAX_URLS = 50
 _PAGE_TOKENS = 512  # of one page, the fewest that may be asked for; a snippet has 1,000 characters
 _TOKENS = (1_024, 32_768)  # of all pages

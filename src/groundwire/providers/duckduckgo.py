@@ -36,8 +36,6 @@ from groundwire.providers.http_parsing import objects, raise_for_status, result,
 from groundwire.providers.query_mapping import with_site_operators
 from groundwire.transport import Response
 
-__all__ = ["DuckDuckGoOptions", "DuckDuckGoSearchProvider"]
-
 _logger = logging.getLogger(__name__)
 
 _TIMEOUT = 10.0  # seconds

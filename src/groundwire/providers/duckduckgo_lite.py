@@ -20,8 +20,6 @@ from groundwire.providers.query_mapping import Mapped, clipped
 from groundwire.safety.urls import WebUrl, join_url, parse_url
 from groundwire.transport import Response
 
-__all__ = ["DuckDuckGoLiteOptions", "DuckDuckGoLiteSearchProvider", "neutralize"]
-
 Endpoint = Literal["lite", "html"]
 
 _NEUTRALIZED = "duckduckgo_lite: characters that it treats as operators (! \\) were removed from the query"

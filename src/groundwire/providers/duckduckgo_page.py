@@ -18,8 +18,6 @@ from groundwire.models import Filters, Results, SearchResult
 from groundwire.providers.http_parsing import day, raise_for_status, retry_after
 from groundwire.transport import Response
 
-__all__ = ["document", "form_region", "next_fields", "parse", "speaks"]
-
 # The options of the form's `kl`, in its own order: country, then language.
 _REGIONS = """
 ar-es au-en at-de be-fr be-nl br-pt bg-bg ca-en ca-fr ct-ca cl-es cn-zh co-es hr-hr cz-cs dk-da ee-et fi-fi fr-fr

@@ -24,8 +24,6 @@ from groundwire.providers.http_parsing import (
 from groundwire.providers.query_mapping import Mapped, empty_page, page_failure, page_result, window
 from groundwire.transport import Response
 
-__all__ = ["ExaOptions", "ExaProvider"]
-
 _MAX_RESULTS = 100  # with highlights
 _MAX_DOMAINS = 1_200
 _MAX_SNIPPET = 1_000  # characters of highlights per row; without a limit, five rows have been 170 kB

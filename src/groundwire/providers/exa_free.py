@@ -15,8 +15,6 @@ from groundwire.providers.http_parsing import ErrorRule
 from groundwire.providers.mcp_search import McpSearchProvider, refusal_rules
 from groundwire.providers.query_mapping import Mapped
 
-__all__ = ["ExaFreeSearchProvider"]
-
 _MAX_RESULTS = 20
 _MAX_OBJECTIVE = 4_096  # characters
 

@@ -29,8 +29,6 @@ from groundwire.providers.http_parsing import (
 from groundwire.providers.query_mapping import Mapped, clipped, page_failure, page_result
 from groundwire.transport import Response
 
-__all__ = ["FirecrawlProvider"]
-
 _MAX_RESULTS = 100
 _MAX_QUERY = 500  # characters
 _SEARCH_CREDITS = 2  # for every ten rows

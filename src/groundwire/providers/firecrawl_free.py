@@ -15,8 +15,6 @@ from groundwire.providers.mcp_search import McpSearchProvider, mcp_row, refusal_
 from groundwire.providers.query_mapping import Mapped, clipped
 from groundwire.transport import Response
 
-__all__ = ["FirecrawlFreeSearchProvider"]
-
 _MAX_RESULTS = 20
 _MAX_QUERY = 500  # characters
 

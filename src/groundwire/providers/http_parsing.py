@@ -25,29 +25,6 @@ from groundwire.models import Results, SearchResult
 from groundwire.transport import Response
 from groundwire.transport.http_date import http_date
 
-__all__ = [
-    "ANY_STATUS",
-    "ErrorRule",
-    "clean",
-    "day",
-    "error_text",
-    "json_answer",
-    "json_object",
-    "json_or_empty",
-    "listed_warnings",
-    "masked",
-    "number_or_none",
-    "objects",
-    "raise_for_error",
-    "raise_for_status",
-    "result",
-    "results",
-    "retry_after",
-    "short_message",
-    "text_or_empty",
-    "value_at",
-]
-
 _MAX_SECONDS = 366 * 86_400.0  # seconds
 _AMERICAN_DATE = re.compile(r"([A-Za-z]{3})[a-z]*\.? (\d{1,2}), (\d{4})")
 _SECRET = re.compile(

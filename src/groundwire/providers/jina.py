@@ -39,8 +39,6 @@ from groundwire.safety.url_redaction import has_secret
 from groundwire.safety.urls import parse_url, url_or_none
 from groundwire.transport import Response
 
-__all__ = ["JinaReadProvider"]
-
 _MARGIN = 1.0  # seconds by which its timeout is shorter, so that it can report the reason
 _MAX_URL = 2_000  # characters of a URL that go into a URL
 _STATUS = re.compile(r"Target URL returned error (\d{3})\b", re.IGNORECASE)

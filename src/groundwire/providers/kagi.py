@@ -13,8 +13,6 @@ from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, result, tex
 from groundwire.providers.query_mapping import Mapped, window
 from groundwire.transport import Response
 
-__all__ = ["KagiOptions", "KagiSearchProvider"]
-
 _MAX_RESULTS = 50  # the service allows more, which no caller requests
 _PAGE = 0  # the type `t` of a v0 row that is a page; the others are related searches
 # The codes of v0 are numbers, those of v1 dotted names; errors have any status.

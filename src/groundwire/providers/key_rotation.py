@@ -15,8 +15,6 @@ from pydantic import SecretStr
 from groundwire.errors import AuthenticationFailed, PageError, ProviderError, QuotaExceeded, RateLimited
 from groundwire.models import RateWindow
 
-__all__ = ["Keys", "digest", "rate_windows"]
-
 _T = TypeVar("_T")
 
 _SHORTEST, _LONGEST = 60.0, 3_600.0  # seconds

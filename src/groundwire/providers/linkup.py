@@ -24,8 +24,6 @@ from groundwire.providers.http_parsing import (
 from groundwire.providers.query_mapping import Mapped, page_failure, page_result, window
 from groundwire.transport import Response
 
-__all__ = ["LinkupOptions", "LinkupSearchProvider"]
-
 _FILES = frozenset({"FETCH_URL_IS_FILE", "FETCH_UNSUPPORTED_CONTENT_TYPE"})
 _MAX_RESULTS = 50  # no limit is documented; this is the most that is ever requested
 _MAX_DOMAINS = 100

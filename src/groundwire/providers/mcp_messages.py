@@ -11,8 +11,6 @@ from groundwire.json_text import json_object
 from groundwire.providers.http_parsing import json_or_empty
 from groundwire.transport import Response
 
-__all__ = ["messages", "text_rows"]
-
 _ROW = re.compile(r"^Title:[^\n]*\n(?:(?:Published|Author|ID)[^\n]*\n){0,3}URL:", re.MULTILINE)
 _FIELD = re.compile(r"^(Title|URL|Published(?: Date)?|Author|Score|Text|Highlights|ID|Image|Favicon):[ \t]*(.*)$")
 _PASSAGE = frozenset({"Text", "Highlights"})

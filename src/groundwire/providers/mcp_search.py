@@ -35,8 +35,6 @@ from groundwire.providers.mcp_messages import messages, text_rows
 from groundwire.providers.query_mapping import Mapped
 from groundwire.transport import Response
 
-__all__ = ["McpSearchProvider", "mcp_row", "refusal_rules"]
-
 _BLOCKED = re.compile(r"(?i)suspicious|forbidden|unauthori[sz]ed|\b40[13]\b|sign[ -]?in|api[ _-]?key")
 _USED_UP = re.compile(r"(?i)rate.?limit|too many|quota|credits?\b|\blimits?\b|free tier|\b4(02|29)\b")
 _NOTHING = re.compile(r"(?i)\bno (?:search )?results\b")

@@ -18,8 +18,6 @@ from groundwire.providers.papers import arxiv_page, with_byline
 from groundwire.providers.query_mapping import Mapped, clipped, window
 from groundwire.transport import Response
 
-__all__ = ["OpenAlexSearchProvider"]
-
 _MAX_RESULTS = 100
 _MAX_QUERY = 1_000  # characters; a whole address may have 4 KB
 _MAX_WORDS = 400  # of an abstract, more than a result can show

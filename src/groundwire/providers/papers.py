@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["arxiv_page", "with_byline"]
-
 _AUTHORS = 3  # that are named
 _ARXIV = re.compile(
     r"https?://(?:(?:www\.)?arxiv\.org/(?:abs|pdf)/|(?:dx\.)?doi\.org/10\.48550/arxiv\.)"

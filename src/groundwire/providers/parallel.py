@@ -25,8 +25,6 @@ from groundwire.providers.http_parsing import (
 from groundwire.providers.query_mapping import Mapped, clipped, page_failure, page_result, window
 from groundwire.transport import Response
 
-__all__ = ["ParallelOptions", "ParallelSearchProvider"]
-
 _MAX_PAGE = 500_000  # characters
 _MAX_EXCERPT = 1_000  # characters of what cannot be left out, and is not used
 _MAX_RESULTS = 40

@@ -14,8 +14,6 @@ from groundwire.providers.http_parsing import ErrorRule
 from groundwire.providers.mcp_search import McpSearchProvider, refusal_rules
 from groundwire.providers.query_mapping import Mapped, clipped
 
-__all__ = ["ParallelFreeSearchProvider"]
-
 _MAX_RESULTS = 20
 _MAX_QUERY, _MAX_OBJECTIVE = 200, 5_000  # characters
 

@@ -16,8 +16,6 @@ from groundwire.providers.query_mapping import (
 )
 from groundwire.transport import Response
 
-__all__ = ["PerplexityOptions", "PerplexitySearchProvider"]
-
 _MAX_RESULTS = 20
 _MAX_DOMAINS = 20
 _PAGE_TOKENS = 256  # of a snippet: about the 1,000 characters that it may have

@@ -19,23 +19,6 @@ from groundwire.providers.http_parsing import clean, short_message
 if TYPE_CHECKING:
     from groundwire.models import ReadResult
 
-__all__ = [
-    "RANGE_NAMES",
-    "Mapped",
-    "american_date",
-    "base_of",
-    "clipped",
-    "country_name",
-    "empty_page",
-    "language_of",
-    "page_failure",
-    "page_result",
-    "time_filter",
-    "time_range_start",
-    "window",
-    "with_site_operators",
-]
-
 
 def american_date(day: date) -> str:
     """Format a date as month, day and year, without leading zeros."""

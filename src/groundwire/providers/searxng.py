@@ -25,8 +25,6 @@ from groundwire.providers.query_mapping import RANGE_NAMES, Mapped
 from groundwire.settings.sections import Words
 from groundwire.transport import Response
 
-__all__ = ["SearXngOptions", "SearXngSearchProvider", "neutralize"]
-
 _SAFESEARCH: Final[Mapping[str, str]] = {"off": "0", "moderate": "1", "strict": "2"}
 # Prefixes that SearXNG parses as a bang, a language or a time limit, and its "go to the first result".
 _COMMAND = re.compile(r"(?<!\S)(?:!!+(?!\S)|[!?:<]+(?=[^\s!?:<]))")

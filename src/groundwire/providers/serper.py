@@ -13,8 +13,6 @@ from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, objects, re
 from groundwire.providers.query_mapping import Mapped
 from groundwire.transport import Response
 
-__all__ = ["SerperSearchProvider"]
-
 _MAX_RESULTS = 100  # of one request; more than ten cost a second credit
 _WITH_ROWS = frozenset({"", "search", "news"})  # search types; images and places have no pages
 _BOXES = frozenset({"answerBox", "knowledgeGraph", "peopleAlsoAsk"})

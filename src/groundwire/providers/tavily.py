@@ -14,8 +14,6 @@ from groundwire.providers.http_parsing import ErrorRule, clean, result, short_me
 from groundwire.providers.query_mapping import Mapped, clipped, country_name, page_failure, page_result, time_filter
 from groundwire.transport import Response
 
-__all__ = ["TavilyOptions", "TavilyProvider"]
-
 _MAX_RESULTS = 20
 _MAX_QUERY = 400  # characters
 _MAX_ALLOWED, _MAX_BLOCKED = 300, 150  # domains

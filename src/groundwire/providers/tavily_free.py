@@ -14,8 +14,6 @@ from groundwire.providers.http_parsing import ErrorRule
 from groundwire.providers.mcp_search import refusal_rules
 from groundwire.providers.tavily import TavilyProvider
 
-__all__ = ["TavilyFreeProvider"]
-
 _WAIT = "error.retry_after_seconds"
 _USED_UP = ("the free searches without a key are used up", "Set TAVILY_API_KEY")
 

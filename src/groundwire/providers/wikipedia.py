@@ -13,8 +13,6 @@ from groundwire.providers.http_parsing import ANY_STATUS, ErrorRule, text_or_emp
 from groundwire.providers.query_mapping import Mapped, clipped, language_of
 from groundwire.transport import Response
 
-__all__ = ["WikipediaSearchProvider", "address", "edition"]
-
 _CODE = "error.code errors.code"
 _ERRORS = (  # MediaWiki also reports errors with status 200
     ErrorRule(

@@ -13,8 +13,6 @@ from groundwire.providers.query_mapping import RANGE_NAMES, Mapped
 from groundwire.providers.you_contents import YouContents
 from groundwire.transport import Response
 
-__all__ = ["YouOptions", "YouSearchProvider"]
-
 _MAX_RESULTS = 100  # of the web, and as many of the news
 _MAX_DOMAINS = 500
 _USED_UP = ("the account's quota is used up", "Add credit to the account")

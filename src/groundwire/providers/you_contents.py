@@ -13,8 +13,6 @@ from groundwire.providers.http_parsing import clean, json_object, objects, raise
 from groundwire.providers.query_mapping import Mapped, page_failure, page_result
 from groundwire.transport import Response
 
-__all__ = ["YouContents"]
-
 _LONGEST = 60  # seconds that it may wait for a page
 _MARGIN = 1.0  # seconds by which its timeout is shorter, so that it can answer
 

@@ -19,8 +19,6 @@ from groundwire.providers.mcp_search import refusal_rules
 from groundwire.providers.query_mapping import Mapped
 from groundwire.providers.you import YouSearchProvider
 
-__all__ = ["YouFreeOptions", "YouFreeSearchProvider"]
-
 
 class YouFreeOptions(ApiOptions):
     """`[providers.you_free]`."""

@@ -35,8 +35,6 @@ from groundwire.safety.secret_scanner import break_reserved
 if TYPE_CHECKING:
     from groundwire.reading.main_content.classifier import Model
 
-__all__ = ["Converted", "cleaned", "convert", "convert_in_worker", "json_to_markdown", "to_markdown"]
-
 _MAX_PRETTY: Final = 200_000  # characters of JSON that are reformatted; longer text would only grow
 _MAX_PLAIN: Final = 10_000_000  # characters of a text
 _MAX_WIDE: Final = 4_000_000  # the same with any that makes each take four bytes of memory

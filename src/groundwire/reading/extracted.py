@@ -11,16 +11,6 @@ from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings
 if TYPE_CHECKING:
     from groundwire.reading.convert import Converted
 
-__all__ = [
-    "MAX_CONTENT",
-    "Extracted",
-    "Unreadable",
-    "UnreadableDocument",
-    "Why",
-    "cleaned_result",
-    "read_result",
-]
-
 MAX_CONTENT: Final = 2_000_000  # characters of Markdown; links and escapes may make it longer than its HTML
 
 

@@ -22,8 +22,6 @@ from groundwire.reading.html.limits import fit, trim
 from groundwire.reading.metadata.embedded_json import islands, json_within
 from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, removal_warning, strip_controls
 
-__all__ = ["hydrate", "pieces"]
-
 _MIN_WORDS: Final = 40  # of the whole text; fewer are a teaser
 _MAX_CHARACTERS: Final = 2_000_000
 _MAX_VALUES: Final = 200_000

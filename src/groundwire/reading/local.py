@@ -41,8 +41,6 @@ if TYPE_CHECKING:  # the parsers take long to load, and a search does not need t
     from groundwire.reading.block_pages.classify import SoftBlock
     from groundwire.reading.convert import Converted
 
-__all__ = ["LocalReadProvider", "freshness", "refuse_unreadable", "unreadable_error"]
-
 _ETAG = re.compile(r'(?:W/)?"[\x21\x23-\x7e\x80-\xff]*"')
 _DIRECTIVE = re.compile(r'([!#$%&\'*+.^_`|~0-9A-Za-z-]+)(?:=("(?:[^"\\]|\\.)*"|[^\s,;]*))?')
 _MAX_VALIDATOR = 512  # characters of a validator; real ones have fewer than a hundred

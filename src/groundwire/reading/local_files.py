@@ -17,8 +17,6 @@ from groundwire.reading.workers.pool import Conversion, Workers
 from groundwire.safety.files import LocalFile
 from groundwire.settings import ReadSettings
 
-__all__ = ["FILES_READER", "FileReader"]
-
 FILES_READER: Final = "files"
 """The name of what reads and searches local files, as the source of a page and of a result."""
 

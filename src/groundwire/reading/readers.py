@@ -42,8 +42,6 @@ from groundwire.storage import StoreError
 from groundwire.storage.archive.store import Archive
 from groundwire.transport import FetchPolicy
 
-__all__ = ["PageLedger", "ReaderCall", "Readers"]
-
 _logger = logging.getLogger(__name__)
 
 _BROWSER_SHARE = 0.8  # of the time that is left, to complete a page that is there in part

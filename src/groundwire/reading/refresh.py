@@ -18,8 +18,6 @@ from groundwire.transport import Response
 if TYPE_CHECKING:
     from turbohtml import Document
 
-__all__ = ["Refresh", "read_refresh", "refresh_target"]
-
 _MAX_SECONDS: Final = 5.0  # seconds; people read what stays longer
 _HTML: Final = frozenset({"", "text/html", "application/xhtml+xml"})
 _MIN_OWN_TEXT: Final = 200  # characters outside of links; "You are being redirected" in any words has fewer

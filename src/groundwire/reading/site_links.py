@@ -15,8 +15,6 @@ from groundwire.reading.encoding.decode import decode
 from groundwire.reading.extracted import UnreadableDocument
 from groundwire.safety.urls import WebUrl, join_url, parse_url
 
-__all__ = ["SiteLinks", "read_site_links", "site_links_in_worker"]
-
 _MAX_ADDRESSES: Final = 50_000  # addresses, as many as a sitemap may have
 _LINKING_TAGS: Final = frozenset({"a", "area", "link", "base", "meta", "frame", "iframe"})
 _FEEDS: Final = frozenset({"application/rss+xml", "application/atom+xml"})

@@ -25,8 +25,6 @@ from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.urls import parse_url
 from groundwire.transport import Response
 
-__all__ = ["WaybackReadProvider"]
-
 _COPY = re.compile(
     r"https?://web\.archive\.org/web/(?P<time>\d{4}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])\d{6})[a-z_]{0,3}/"
     r"(?P<url>https?://\S{1,2000})",

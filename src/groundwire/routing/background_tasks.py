@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine
 
-__all__ = ["BackgroundTasks"]
-
 _CLOSING = 2.0  # seconds that closing waits for pending work
 
 

@@ -22,29 +22,6 @@ from groundwire.storage.base import Answer, Entry
 if TYPE_CHECKING:
     from groundwire.models import Page
 
-__all__ = [
-    "CacheResult",
-    "CacheTtl",
-    "Codec",
-    "Partition",
-    "age_fields",
-    "decode_entry",
-    "encode_entry",
-    "identity",
-    "pack_page",
-    "pack_search",
-    "page_codec",
-    "page_key",
-    "page_ttl",
-    "partition_of",
-    "search_codec",
-    "search_key",
-    "search_ttl",
-    "sources_of",
-    "unpack_page",
-    "unpack_search",
-]
-
 _HEAD = struct.Struct("<2sd")  # before each value: the format, and the seconds of freshness
 _FORM = b"g2"
 

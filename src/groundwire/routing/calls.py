@@ -19,8 +19,6 @@ from groundwire.safety.urls import DomainPolicy, WebUrl
 if TYPE_CHECKING:  # needed for pages only, and slow to load
     from groundwire.reading.passages.view import Ask
 
-__all__ = ["CacheMode", "PageCall", "SearchCall"]
-
 CacheMode = Literal["use", "refresh", "bypass"]
 """`use`: a cached value may be used. `refresh`: skip the lookup and store the new result. `bypass`: store nothing."""
 

@@ -21,8 +21,6 @@ from groundwire.routing.extra_budget import ExtraBudget
 from groundwire.routing.health import Health
 from groundwire.routing.provider_call import AttemptResult, ProviderCaller
 
-__all__ = ["CONTROL_REASON", "EmptyConfirmer", "second_opinion"]
-
 _CONTROL_QUERY = Query(text="wikipedia", limit=1)  # every web index has pages for it
 _JUST_NOW = 10.0  # seconds since rows that count as much as a control query, if none can be paid
 _MOST_REQUESTS = 3  # of one search per second

@@ -6,8 +6,6 @@ import functools
 import math
 from collections.abc import Awaitable, Callable
 
-__all__ = ["MICRO", "CostLedger", "micro"]
-
 MICRO = 1_000_000
 """Micro-dollars: integers add up exactly."""
 

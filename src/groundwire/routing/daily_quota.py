@@ -18,8 +18,6 @@ from groundwire.storage.base import Store
 if TYPE_CHECKING:
     from groundwire.settings import SessionSettings
 
-__all__ = ["DailyLimits", "DailyQuota", "Limits", "limits_of", "take_up_to"]
-
 _DAY = 86_400.0  # seconds; days begin at midnight UTC
 _LIFE = 3 * _DAY  # seconds after which the store deletes a day's counts
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from groundwire.routing.cost_ledger import MICRO
 from groundwire.storage.base import Store, StoreError
 
-__all__ = ["ExtraBudget"]
-
 _EAGER = 2.0  # above half of the budget, any hedge is allowed; below, only likely necessary ones
 _SPENT, _SPENT_TTL = "extra-paid", 3_600.0  # the key in the store, and the seconds after which it resets
 

@@ -21,8 +21,6 @@ from groundwire.models import Attempt, Outcome
 from groundwire.providers import SearchProvider
 from groundwire.storage.base import Entry
 
-__all__ = ["Changes", "Health", "HealthRecord", "Order", "ProviderHealth"]
-
 _P = TypeVar("_P", bound=SearchProvider)
 
 _SLOW: frozenset[Outcome] = frozenset({"timeout"})

@@ -27,8 +27,6 @@ from groundwire.routing.extra_budget import ExtraBudget
 from groundwire.routing.health import Health
 from groundwire.routing.provider_call import AttemptResult, AttemptState, ProviderCaller, make_attempt
 
-__all__ = ["HedgePolicy", "HedgeResult", "HedgedRunner", "Latencies"]
-
 _LOST_TO_PROVIDER = "abandoned: another provider answered first"
 _LOST_TO_REPEAT = "abandoned: another request to it answered first"
 # The effect of each rule was measured by switching it off: benchmarks/NOTES.md, "Rules of routing switched off".

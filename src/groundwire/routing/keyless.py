@@ -11,8 +11,6 @@ from groundwire.providers.base import SearchProvider, scope
 from groundwire.routing.daily_quota import DailyLimits, DailyQuota
 from groundwire.storage.base import Store
 
-__all__ = ["KeylessNotice", "take_of_day"]
-
 _logger = logging.getLogger(__name__)
 _LIFE = 365 * 86_400.0  # seconds until it is said again
 

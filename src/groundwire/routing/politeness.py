@@ -35,8 +35,6 @@ from groundwire.safety.urls import WebUrl, host_matches
 from groundwire.storage.base import Store
 from groundwire.transport import FetchSlot, Transport
 
-__all__ = ["Politeness", "RobotsFiles"]
-
 _LONGEST_DELAY = 5.0  # the maximum delay in seconds that a robots.txt may set
 _LONGEST_PAUSE = 3_600.0  # the maximum pause in seconds that a site may request
 _LARGE = 20_000  # characters of rules that are matched without a thread

@@ -32,8 +32,6 @@ from groundwire.routing.result_merging import finish
 from groundwire.routing.shared_health import SharedHealth
 from groundwire.storage.base import Store
 
-__all__ = ["NONE_LEFT", "AttemptResult", "AttemptState", "Emptiness", "ProviderCaller", "make_attempt"]
-
 _logger = logging.getLogger(__name__)
 
 NONE_LEFT = "none of them on an allowed domain and within the dates"

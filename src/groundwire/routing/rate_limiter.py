@@ -25,8 +25,6 @@ from groundwire.providers.base import SearchProvider, scope
 from groundwire.routing.health import Changes, HealthRecord
 from groundwire.storage.base import Store
 
-__all__ = ["LONGEST_WINDOW", "Rate", "RateLimiter", "Slot", "rate_in", "rate_of", "record_key"]
-
 LONGEST_WINDOW = 60.0
 """Seconds of a window over which requests are spread; the limit of a longer one is a quota, without pacing."""
 

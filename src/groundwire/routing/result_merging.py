@@ -22,21 +22,6 @@ from groundwire.routing.calls import SearchCall
 from groundwire.safety.secret_scanner import break_marks
 from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url, plain_url, url_or_none
 
-__all__ = [
-    "Address",
-    "DatedRows",
-    "FinishedRows",
-    "address_of",
-    "canonical",
-    "filter_by_date",
-    "finish",
-    "fuse",
-    "normalize",
-    "plain",
-    "replaced",
-]
-
-
 _ZONES = timedelta(days=1)  # a day begins up to half a day earlier or later elsewhere
 
 

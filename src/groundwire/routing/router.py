@@ -29,8 +29,6 @@ from groundwire.storage.archive.store import Archive
 from groundwire.storage.base import Store
 from groundwire.storage.memory import MemoryStore
 
-__all__ = ["Router"]
-
 _GRACE = 1.0  # seconds for the last resort even after the deadline; it is local, and quick unless the machine is busy
 
 

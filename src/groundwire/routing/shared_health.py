@@ -20,8 +20,6 @@ from groundwire.routing.health import Changes, Health, HealthRecord
 from groundwire.routing.rate_limiter import RateLimiter, record_key
 from groundwire.storage.base import Get, Store, StoreError
 
-__all__ = ["SharedHealth"]
-
 _READ_INTERVAL = 1.0  # seconds between two reads of the store
 _OVERDUE = 5.0  # seconds after which a search waits for the read
 _MAX_WAIT = 0.1  # seconds that it waits at most

@@ -11,8 +11,6 @@ from typing import Any, Generic, TypeVar
 from groundwire.deadline import Deadline
 from groundwire.errors import Closed, DeadlineExceeded
 
-__all__ = ["InFlightLoad", "SingleFlight"]
-
 _GRACE = 0.25  # seconds that a call waits beyond its deadline for the work to report its attempts, or finish
 _CLOSING = 2.0  # seconds that closing waits for work to end
 

@@ -26,8 +26,6 @@ from groundwire.errors import (
     UnsupportedContent,
 )
 
-__all__ = ["HOW_TO_ALLOW", "MOST_ENTRIES", "LocalFile", "files_below", "is_file_url", "is_private", "path_of"]
-
 MOST_ENTRIES: Final = 50_000
 """Entries of a folder, with those of its subfolders, above which it is refused: a user's whole disk is no library."""
 _PRIVATE: Final = (

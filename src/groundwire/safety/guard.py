@@ -16,9 +16,6 @@ from groundwire.safety.hostnames import NOT_ALLOWED, canonical_host
 from groundwire.safety.ip_ranges import Address, address_rows, is_metadata, is_public, parse_address, unmapped
 from groundwire.safety.urls import WebUrl, parse_url
 
-__all__ = ["BAD_PORTS", "SPECIAL_SUFFIXES", "Guard", "Resolver", "is_special_name"]
-
-
 BAD_PORTS = frozenset(map(int, address_rows("port")))
 """Port numbers that carry other protocols, whose servers can be made to act on an HTTP request's text."""
 

@@ -11,8 +11,6 @@ import idna
 from groundwire.errors import BlockedAddress, InvalidRequest, excerpt
 from groundwire.safety.ip_ranges import address_text, parse_address
 
-__all__ = ["NOT_ALLOWED", "canonical_host"]
-
 NOT_ALLOWED = "This address is not allowed: only public web addresses may be opened."
 """The message for every blocked address, so that it reveals nothing about a network."""
 

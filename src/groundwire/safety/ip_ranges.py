@@ -14,20 +14,6 @@ from collections.abc import Iterator
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from pathlib import Path
 
-__all__ = [
-    "IPV4_NOT_PUBLIC",
-    "IPV6_NOT_PUBLIC",
-    "IPV6_PUBLIC",
-    "METADATA",
-    "Address",
-    "address_rows",
-    "address_text",
-    "is_metadata",
-    "is_public",
-    "parse_address",
-    "unmapped",
-]
-
 Address = IPv4Address | IPv6Address
 """An IP address of either version."""
 

@@ -15,8 +15,6 @@ from urllib.parse import quote
 
 from protego import Protego
 
-__all__ = ["MAX_BYTES", "NO_RULES", "Robots", "agent_names", "parse_robots"]
-
 MAX_BYTES: Final = 500 * 1_024
 """The maximum size of a file that is parsed; RFC 9309, 2.5 requires at least this."""
 

@@ -23,8 +23,6 @@ from urllib.parse import unquote, unquote_plus
 
 from groundwire.errors import BlockedSecret
 
-__all__ = ["SecretScanner", "break_marks", "break_reserved"]
-
 _BAR: Final = "[|\uff5c\u00a6\u01c0\u2223\u2502\u2758\u4e28\uffe8]"
 _LESS: Final = "[<\uff1c\ufe64\u2039]"
 _GREATER: Final = "[>\uff1e\ufe65\u203a]"

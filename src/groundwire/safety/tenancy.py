@@ -12,16 +12,6 @@ from urllib.parse import quote
 from groundwire.safety.url_redaction import has_secret, is_capability
 from groundwire.safety.urls import WebUrl
 
-__all__ = [
-    "LOCAL",
-    "OPERATOR",
-    "Operator",
-    "Owner",
-    "Viewer",
-    "Visibility",
-    "page_visibility",
-]
-
 Visibility = Literal["private", "public"]
 """`private`: for its owner. `public`: reveals nothing about its owner but that someone had it."""
 

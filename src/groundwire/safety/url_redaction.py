@@ -37,8 +37,6 @@ from itertools import pairwise
 from typing import NamedTuple
 from urllib.parse import unquote, unquote_plus
 
-__all__ = ["Shareable", "for_third_parties", "has_secret", "is_capability", "is_tracking"]
-
 _NAMES = frozenset(
     re.findall(
         r"\w+",

@@ -17,19 +17,6 @@ from groundwire.errors import BlockedAddress, InvalidRequest, excerpt
 from groundwire.safety.hostnames import canonical_host
 from groundwire.safety.ip_ranges import Address, parse_address
 
-__all__ = [
-    "MAX_LENGTH",
-    "DomainPolicy",
-    "WebUrl",
-    "common_domains",
-    "host_matches",
-    "join_url",
-    "parse_url",
-    "plain_url",
-    "url_or_none",
-    "with_scheme",
-]
-
 _NOWHERE = "nowhere.invalid"  # a name that never exists (RFC 2606): an empty list would mean every domain
 
 

@@ -21,21 +21,6 @@ from groundwire.hints import other_names
 from groundwire.models.argument_names import argument_hint
 from groundwire.settings.schema import ProviderKeys, Settings, SettingValue, display_text, known_keys, sections
 
-__all__ = [
-    "as_list",
-    "check_keys",
-    "load_entry",
-    "option_model",
-    "option_names",
-    "own_provider_names",
-    "provider_entries",
-    "provider_entry",
-    "provider_names",
-    "provider_rows",
-    "setting_key",
-    "with_keys",
-]
-
 _GROUP = "groundwire.providers"
 
 _KEY_NAMES: Mapping[str, str] = MappingProxyType(

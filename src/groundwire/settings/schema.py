@@ -31,22 +31,6 @@ from groundwire.settings.sections import (
 )
 from groundwire.settings.user_folders import expand_user
 
-__all__ = [
-    "KEY_VARIABLES",
-    "SERVICE",
-    "ProviderKeys",
-    "SettingValue",
-    "Settings",
-    "StoreAddress",
-    "display_text",
-    "has_keyring",
-    "is_section",
-    "key_from_keyring",
-    "known_keys",
-    "parse_store_url",
-    "sections",
-]
-
 SERVICE = "groundwire"
 """The keyring service of keys: `keyring set groundwire BRAVE_API_KEY`."""
 

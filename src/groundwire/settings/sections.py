@@ -22,33 +22,6 @@ from groundwire.models.validators import (
     check_variables,
 )
 
-__all__ = [
-    "MODEL_PROVIDERS",
-    "AnswerSettings",
-    "ArchiveSettings",
-    "CacheSettings",
-    "Decision",
-    "Domains",
-    "Folders",
-    "LocalSettings",
-    "NativeSettings",
-    "NetworkSettings",
-    "OAuthSettings",
-    "PermissionRule",
-    "PermissionSettings",
-    "PolicySettings",
-    "ReadSettings",
-    "SearchSettings",
-    "ServerSettings",
-    "SessionSettings",
-    "SettingsSection",
-    "StorageSettings",
-    "Variables",
-    "Words",
-    "parse_rule",
-    "validated",
-]
-
 MODEL_PROVIDERS = (
     *("anthropic", "bedrock", "deepseek", "gemini", "groq", "kimi", "mistral", "openai", "openrouter", "perplexity"),
     *("qwen", "venice", "xai", "zai"),

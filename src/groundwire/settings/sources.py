@@ -20,27 +20,6 @@ from groundwire.settings.provider_options import option_names, own_provider_name
 from groundwire.settings.schema import KEY_VARIABLES, known_keys, sections
 from groundwire.settings.user_folders import expand_user, user_folder
 
-__all__ = [
-    "DEMO_LINE",
-    "FILE_NAME",
-    "FILE_VARIABLE",
-    "KEYS_FILE_NAME",
-    "PREFIX",
-    "Flat",
-    "from_other_variables",
-    "from_variables",
-    "is_left_by_demo",
-    "is_open_to_others",
-    "keys_file",
-    "near_option",
-    "places",
-    "read_dotenv",
-    "read_toml",
-    "user_file",
-    "variable",
-    "working_folder",
-]
-
 FILE_NAME = "groundwire.toml"
 KEYS_FILE_NAME = "keys.env"
 FILE_VARIABLE = "GROUNDWIRE_CONFIG"

@@ -14,8 +14,6 @@ from typing import IO, Literal
 
 from groundwire.errors import ConfigurationError
 
-__all__ = ["expand_user", "lock", "no_home", "os_reason", "read", "replace", "user_folder", "write"]
-
 _LOCK_INTERVAL = 0.001  # seconds between two tries to get a lock, on Windows
 _MOST = 20_000_000  # bytes; Claude Code keeps its history in the same file
 

@@ -29,8 +29,6 @@ from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, user_file
 from groundwire.settings.user_folders import replace
 from groundwire.setup.key_storage import Keeper
 
-__all__ = ["Offer", "SetupField", "SetupPlan", "commit", "load_offers", "setup_schema", "with_values", "would_load"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Offer:

@@ -20,8 +20,6 @@ from groundwire.settings.schema import SERVICE, has_keyring
 from groundwire.settings.sources import read_dotenv
 from groundwire.settings.user_folders import os_reason, write
 
-__all__ = ["FileKeeper", "Keeper", "KeyringKeeper", "KeyringState", "clean_key", "keyring_state"]
-
 _KEY = re.compile(r"[\x21-\x7e]{4,2000}(?:,[\x21-\x7e]{4,2000}){0,50}")
 _UNSAFE = re.compile(r"[\"'`\\#$]")  # characters with a special meaning in a dotenv file or a shell
 _HEADER = "# Keys for Groundwire, written by `groundwire setup`. Only you should be able to read this file.\n"

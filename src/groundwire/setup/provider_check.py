@@ -39,8 +39,6 @@ from groundwire.setup.provider_status import opened
 from groundwire.transport.clients import HttpClients
 from groundwire.transport.errors import ExchangeFailed
 
-__all__ = ["JSON_ON", "CallFault", "Verdict", "Verification", "duration", "verify"]
-
 CallFault = Literal[
     "key-wrong", "key-plan", "quota-used-up", "rate-limited", "provider-unreachable", "provider-blocked",
     "provider-not-set-up", "provider-failing", "searxng-json-off", "searxng-limiter",

@@ -16,8 +16,6 @@ from groundwire.settings.schema import key_from_keyring
 from groundwire.setup.apply import Offer, load_offers
 from groundwire.transport.clients import HttpClients
 
-__all__ = ["ProviderStatus", "key_source", "opened", "provider_statuses"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderStatus:

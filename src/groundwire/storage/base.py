@@ -8,25 +8,6 @@ from typing import NamedTuple, Protocol, cast
 
 from groundwire.errors import GroundwireError
 
-__all__ = [
-    "Add",
-    "Answer",
-    "AssignNumbers",
-    "Count",
-    "Entry",
-    "Get",
-    "Lease",
-    "Lookup",
-    "Numbers",
-    "Operation",
-    "Pace",
-    "Register",
-    "Release",
-    "Set",
-    "Store",
-    "StoreError",
-]
-
 
 class StoreError(GroundwireError):
     """A store failed: full, locked, read-only, damaged or gone. The message states which, without secrets."""

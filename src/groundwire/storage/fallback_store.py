@@ -29,8 +29,6 @@ from groundwire.storage.base import (
 from groundwire.storage.memory import MemoryStore
 from groundwire.storage.rules import ended
 
-__all__ = ["ResilientStore"]
-
 _T = TypeVar("_T")
 
 _logger = logging.getLogger(__name__)

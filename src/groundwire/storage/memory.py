@@ -28,8 +28,6 @@ from groundwire.storage.base import (
 )
 from groundwire.storage.rules import assign_numbers, ended, next_count, next_slot, note_key, surplus
 
-__all__ = ["MemoryStore"]
-
 _OVERHEAD = 300  # bytes that one entry takes beside its key and value (CPython 3.11, measured)
 _SWEEP = 1_000  # keys without a limit of their own that may accumulate before expired ones are removed
 

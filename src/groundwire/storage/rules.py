@@ -9,21 +9,6 @@ from itertools import islice
 
 from groundwire.storage.base import Add, Answer, Count, Get, Lease, Operation, Pace
 
-__all__ = [
-    "LONGEST_WAIT",
-    "MOST_KEPT",
-    "arrival_of",
-    "assign_numbers",
-    "decode_key",
-    "encode_key",
-    "ended",
-    "next_count",
-    "next_slot",
-    "note_digest",
-    "note_key",
-    "surplus",
-]
-
 LONGEST_WAIT = 900.0
 """Seconds that no call with a deadline waits for a slot."""
 

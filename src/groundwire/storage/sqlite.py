@@ -50,8 +50,6 @@ from groundwire.storage.rules import (
 )
 from groundwire.storage.sqlite_db import StoreFile, is_busy, is_damaged, transaction
 
-__all__ = ["SqliteStore"]
-
 _logger = logging.getLogger(__name__)
 
 _TIDY_EVERY = 60.0  # seconds between two clean-ups

@@ -15,8 +15,6 @@ from typing import TypeVar
 from groundwire.settings.user_folders import os_reason
 from groundwire.storage.base import StoreError
 
-__all__ = ["APPLICATION_ID", "VERSION", "StoreFile", "is_busy", "is_damaged", "is_own", "statements", "transaction"]
-
 APPLICATION_ID = 0x67776972  # "gwir"
 """Identifies a database as Groundwire's (`PRAGMA application_id`)."""
 

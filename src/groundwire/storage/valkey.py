@@ -43,8 +43,6 @@ if TYPE_CHECKING:
     from redis.asyncio import Redis
     from redis.asyncio.connection import AbstractConnection
 
-__all__ = ["BATCH", "PACE", "ValkeyStore"]
-
 BATCH = files("groundwire.storage").joinpath("batch.lua").read_text(encoding="utf-8")
 """Runs the operations of a batch, each consuming its own arguments."""
 

@@ -16,20 +16,6 @@ from typing import Literal, Protocol
 
 from groundwire.models import Attempt, Event, Observer
 
-__all__ = [
-    "CallListener",
-    "CallListeners",
-    "CallLog",
-    "CallOutcome",
-    "JsonFormatter",
-    "PageDone",
-    "SearchDone",
-    "extra_of",
-    "listening",
-    "with_listener",
-]
-
-
 _logger = logging.getLogger(__name__)
 
 CallOutcome = Literal["ok", "empty", "failed", "refused", "canceled"]

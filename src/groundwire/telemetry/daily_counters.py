@@ -21,20 +21,6 @@ from groundwire.storage.base import Add, AssignNumbers, Store, StoreError
 from groundwire.storage.rules import encode_key
 from groundwire.telemetry.call_events import PageDone, SearchDone
 
-__all__ = [
-    "BOUNDS",
-    "GOOD",
-    "KEPT_DAYS",
-    "BoundedLabels",
-    "Role",
-    "Scores",
-    "bucket_of",
-    "counter_key",
-    "names_key",
-    "quantile",
-    "today",
-]
-
 BOUNDS = (0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.5, 5.0, 7.5, 10.0)
 """The upper bounds of the buckets, in seconds; one more bucket holds what is longer."""
 

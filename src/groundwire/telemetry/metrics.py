@@ -15,8 +15,6 @@ from groundwire.telemetry.daily_counters import BOUNDS, BoundedLabels
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry, Counter, Histogram, Metric
 
-__all__ = ["CONTENT_TYPE", "Metrics"]
-
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 """The media type of `Metrics.render` (https://prometheus.io/docs/instrumenting/exposition_formats)."""
 

@@ -13,8 +13,6 @@ from groundwire.storage.base import Add, Count, Store
 from groundwire.storage.rules import decode_key
 from groundwire.telemetry.daily_counters import BOUNDS, KEPT_DAYS, Role, counter_key, names_key, quantile, today
 
-__all__ = ["CallScore", "ProviderScore", "ScoreCard", "Target", "score_card"]
-
 _BUCKETS = tuple(f"bucket{number}" for number in range(len(BOUNDS) + 1))
 _CALL = ("ok", "empty", "failed", "refused", "canceled", "cached", "stale", "fallback", "forbidden", "ms", *_BUCKETS)
 _PROVIDER = ("good", "empty", "forbidden", "abandoned", "microusd", "answers", "fallback", "ms", *_BUCKETS)

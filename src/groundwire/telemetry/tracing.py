@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from opentelemetry.trace import Span, TracerProvider
     from opentelemetry.util.types import AttributeValue
 
-__all__ = ["Spans"]
-
 _SCHEMA = "https://opentelemetry.io/schemas/1.44.0"
 
 

@@ -19,8 +19,6 @@ from groundwire.models import TimeRange
 from groundwire.models.argument_names import OPEN_PAGE, SEARCH, argument_hint, argument_value, recent, translated
 from groundwire.models.validators import faults
 
-__all__ = ["OpenArguments", "SearchArguments", "bad_arguments", "positional", "understood", "unwrapped"]
-
 _WRAPPER_NAMES = frozenset({"arguments", "args", "input", "kwargs", "parameters", "params"})
 _EMPTY_WORDS = frozenset({"", "none", "null", "undefined"})
 _LIST_ARGUMENTS = frozenset({"allowed_domains", "blocked_domains", "sources"})

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from groundwire.hosted.requirements import Needs
     from groundwire.web import Web
 
-__all__ = ["known_error", "open_page_result", "web_search_result"]
-
 _logger = logging.getLogger(__name__)
 
 _INTERNAL = "The tool itself failed; the operator finds the reason in the log. Go on without it."

@@ -34,20 +34,6 @@ from groundwire.tools.results import (
     WebSearchToolResult,
 )
 
-__all__ = [
-    "GUIDANCE",
-    "for_model",
-    "harmless",
-    "nothing_found",
-    "open_failed",
-    "opened",
-    "refused",
-    "search_failed",
-    "searched",
-    "shown",
-    "warnings_for_model",
-]
-
 _TEXTS = tomllib.loads(files(__package__).joinpath("advice.toml").read_text("utf-8"))
 _ADVICE: Final[Mapping[str, str]] = MappingProxyType(_TEXTS["advice"])
 GUIDANCE: Final[Mapping[str, str]] = MappingProxyType(_TEXTS["guidance"])

@@ -21,21 +21,6 @@ from pydantic_core.core_schema import CoreSchema
 from groundwire.models import Attempt, FilterReceipt, Source
 from groundwire.reading.passages.token_budget import load_token_bound
 
-__all__ = [
-    "BRIEF",
-    "MAX_CITATION",
-    "ExcerptItem",
-    "LocalSearchItem",
-    "LocalSearchToolResult",
-    "OpenPageToolResult",
-    "SearchResultItem",
-    "ToolResult",
-    "WebSearchToolResult",
-    "fence",
-    "length_note",
-    "render_text",
-]
-
 
 class _Result(BaseModel):
     model_config: ClassVar[ConfigDict] = ConfigDict(

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from groundwire.sync import SyncWeb
     from groundwire.web import Web
 
-__all__ = ["Tool", "Tools", "in_thread_of", "open_page_tool", "tool_of", "web_search_tool", "web_tools"]
-
 
 @dataclass(frozen=True, slots=True)
 class Tool(ToolDefinition):

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from groundwire.transport.client import FetchSlot
 
-__all__ = ["SNIFF", "BodyDecoder", "UndecodableBody", "read_body", "refuse_more_than", "seen_by", "show"]
-
 SNIFF = 1_024
 """Bytes shown before the rest is read; media type signatures are in the first few hundred (WHATWG MIME Sniffing:
 1,445)."""

@@ -10,8 +10,6 @@ from typing import Final
 from groundwire.safety.urls import WebUrl
 from groundwire.transport.http_date import http_date
 
-__all__ = ["ChainCookies"]
-
 _MOST: Final = 50  # cookies of a host, as many as browsers keep at least (RFC 6265, 6.1)
 _PAIR: Final = re.compile(r"([!-~]*[!-:<-~])[ \t]*=[ \t]*([ -:<-~]*)")
 _LONGEST: Final = 4_096  # characters of one, as in browsers

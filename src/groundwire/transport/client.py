@@ -50,8 +50,6 @@ if TYPE_CHECKING:
 
     from groundwire.cassette import Cassette
 
-__all__ = ["FetchPolicy", "FetchSlot", "Transport", "exchange"]
-
 
 @dataclass(slots=True, eq=False, repr=False)
 class FetchSlot:

@@ -14,8 +14,6 @@ from groundwire.transport import Transport
 if TYPE_CHECKING:
     from groundwire.cassette import Cassette
 
-__all__ = ["HttpClients"]
-
 
 class HttpClients:
     """HTTP clients, each with its own guard and connection pool.

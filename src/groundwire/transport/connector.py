@@ -33,19 +33,6 @@ if TYPE_CHECKING:
     from aiohttp.client_proto import ResponseHandler
     from yarl import URL
 
-__all__ = [
-    "HEAD_ALLOWANCE",
-    "Connections",
-    "Head",
-    "HttpRequest",
-    "Inspect",
-    "MeteredSocket",
-    "PartialResponse",
-    "Response",
-    "close_server",
-    "close_soon",
-]
-
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _TURNS: Final = 3  # accepted, made known to the protocol, and the first step of what `asyncio.start_server` serves with
 

@@ -18,18 +18,6 @@ from groundwire.errors import (
     UnexpectedResponse,
 )
 
-__all__ = [
-    "ExchangeFailed",
-    "Overrun",
-    "SocksFailed",
-    "Trouble",
-    "Vetoed",
-    "nowhere",
-    "raise_page_error",
-    "raise_provider_error",
-    "translated",
-]
-
 # OpenSSL, x509_vfy.h: X509_V_ERR_CERT_NOT_YET_VALID and _HAS_EXPIRED; then self-signed and missing issuers.
 _WRONG_TIME = frozenset({9, 10})
 _UNKNOWN_AUTHORITY = frozenset({18, 19, 20, 21})

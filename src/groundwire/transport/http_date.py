@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
-__all__ = ["http_date"]
-
 
 def http_date(text: str) -> datetime | None:
     """Return a date of a header (RFC 9110, 5.6.7), in UTC unless it says otherwise; None for what is no date."""

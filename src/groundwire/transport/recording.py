@@ -14,8 +14,6 @@ from groundwire.transport.body_reader import SNIFF, refuse_more_than, show
 from groundwire.transport.connector import Connections, Head, HttpRequest, Inspect, PartialResponse, Response
 from groundwire.transport.errors import ExchangeFailed, Trouble
 
-__all__ = ["as_failure", "record", "replayed"]
-
 _UNREAD = "unread"
 """What a cassette says of an answer that was refused when its head and first bytes were here."""
 

@@ -13,8 +13,6 @@ from groundwire.safety.guard import Guard
 from groundwire.safety.urls import parse_url
 from groundwire.transport.errors import SocksFailed
 
-__all__ = ["SocksProxy", "socks_proxy"]
-
 _PORT: Final = 1080  # RFC 1928, section 3
 _LONGEST: Final = 255  # bytes of a user name or password (RFC 1929, section 2)
 _DESTINATION: Final = frozenset({3, 4, 5, 6})  # replies about the destination, not the proxy (RFC 1928, section 6)

@@ -59,8 +59,6 @@ if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.web.search import SearchFlow
     from groundwire.web.site_map import SiteMap
 
-__all__ = ["Web"]
-
 _LONGEST_TIMEOUT = 600  # seconds
 _COUNTRY_LANGUAGE = re.compile("([a-z]{2})-([a-z]{2})")
 _ARGUMENTS = (

@@ -26,8 +26,6 @@ from groundwire.storage.archive.fts import readable
 from groundwire.storage.archive.records import ArchiveHit, Item, file_item
 from groundwire.storage.archive.store import Archive
 
-__all__ = ["FileSearch", "Indexed", "Progress"]
-
 Progress = Callable[[int, int], None]
 """Called with the number of files that were read, and of those to be read."""
 

@@ -23,8 +23,6 @@ from groundwire.routing.budget import SessionBudget
 from groundwire.safety.urls import MAX_LENGTH, WebUrl, url_or_none
 from groundwire.storage.base import Store
 
-__all__ = ["FROM_TEXT", "UNKNOWN", "KnownUrls", "Origin", "addresses_in"]
-
 UNKNOWN: Final = "Only URLs from the user, from a search, or from a page opened before may be opened, unchanged."
 """The reason for rejecting a URL that is unknown to the session."""
 

@@ -41,8 +41,6 @@ from groundwire.telemetry.call_events import CallListeners, PageDone
 from groundwire.web.known_urls import FROM_TEXT, KnownUrls, addresses_in
 from groundwire.web.session_sources import SessionSources
 
-__all__ = ["OpenPageFlow", "check_address", "check_url", "check_urls"]
-
 _MAX_LOOP_CHARS = 20_000  # characters that are looked through without a thread, in about 10 ms
 
 

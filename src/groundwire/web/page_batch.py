@@ -24,8 +24,6 @@ from groundwire.web.open_page import OpenPageFlow, check_address
 from groundwire.web.page_output import PageOutput, url_digest
 from groundwire.web.site_map import patiently
 
-__all__ = ["PageBatch"]
-
 _MAX_WAITING: Final = 500  # addresses that wait, so that one slow host does not hold up the others
 _PAGES_PER_SYNC: Final = 32  # pages after which files are synced, and the archive has caught up
 _TRANSIENT_ERRORS: Final = (PageUnavailable, ProviderError, DeadlineExceeded)

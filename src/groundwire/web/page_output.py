@@ -19,8 +19,6 @@ from groundwire.errors import InvalidRequest
 from groundwire.models import Page
 from groundwire.settings.user_folders import lock
 
-__all__ = ["PageOutput", "page_record", "url_digest"]
-
 _LINE_SUFFIXES: Final = frozenset({".jsonl", ".ndjson"})
 _STATE: Final = ".groundwire-state.jsonl"
 _UNSAFE_CHARACTERS: Final = re.compile(r"[^A-Za-z0-9._-]{1,200}")

@@ -50,9 +50,6 @@ if TYPE_CHECKING:  # needed for pages or cassettes only, and slow to load
     from groundwire.web.files import FileSearch
     from groundwire.web.open_page import OpenPageFlow
 
-__all__ = ["Resources", "with_overrides"]
-
-
 _logger = logging.getLogger(__name__)
 
 

@@ -32,8 +32,6 @@ from groundwire.telemetry.call_events import CallListeners, SearchDone
 from groundwire.web.known_urls import KnownUrls, addresses_in
 from groundwire.web.session_sources import SessionSources, taken
 
-__all__ = ["STORAGE_FAILS", "Search", "SearchFlow", "StateWarnings"]
-
 Search = Callable[[], Awaitable[SearchResponse]]
 """Returns the response to a search."""
 

@@ -32,8 +32,6 @@ if TYPE_CHECKING:
     from groundwire.citations.verify.report import CitedPage
     from groundwire.models import Page
 
-__all__ = ["SessionSources", "taken"]
-
 _LIFE_SECONDS: Final = 7 * 86_400.0  # seconds after which the store deletes a session's sources, like its budget
 _MAX_PAGE_CHARS: Final = 2_000_000  # characters of a page that is stored
 _MAX_LOOP_CHARS: Final = 100_000  # characters that are compressed without a thread, in about 2 ms

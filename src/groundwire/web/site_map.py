@@ -34,8 +34,6 @@ from groundwire.safety.urls import WebUrl, parse_url
 from groundwire.transport import Transport
 from groundwire.web.open_page import OpenPageFlow
 
-__all__ = ["LinkReader", "SiteMap", "patiently"]
-
 _T = TypeVar("_T")
 
 _MAX_CONCURRENT: Final = 2  # pages of the site that are fetched at the same time

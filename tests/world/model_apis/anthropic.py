@@ -9,8 +9,6 @@ from typing import Any
 from groundwire.testing.model_apis.scripted_turns import ScriptedCall
 from world.model_apis.turns import Say, ScriptedRequest, model_api
 
-__all__ = ["MESSAGES"]
-
 _SEARCHES = ("web_search_20250305", "web_search_20260209", "web_search_20260318")
 _READERS = ("web_fetch_20250910", "web_fetch_20260209", "web_fetch_20260309", "web_fetch_20260318")
 _FIELDS = frozenset(

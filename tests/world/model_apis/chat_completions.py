@@ -8,8 +8,6 @@ from typing import Any
 from groundwire.testing.model_apis.chat_completions import CHAT_COMPLETIONS as SHIPPED
 from world.model_apis.turns import Parts, Say, ScriptedRequest, model_api
 
-__all__ = ["CHAT_COMPLETIONS"]
-
 _REFUSED_FIELDS = (
     "temperature",
     "top_p",

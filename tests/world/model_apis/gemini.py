@@ -9,8 +9,6 @@ from typing import Any
 from groundwire.testing.model_apis.scripted_turns import ScriptedCall
 from world.model_apis.turns import Say, ScriptedRequest, model_api
 
-__all__ = ["GENERATE_CONTENT"]
-
 
 def _refusal(body: Mapping[str, Any]) -> str:
     """Return why the service rejects a request, or an empty string."""

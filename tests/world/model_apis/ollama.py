@@ -8,8 +8,6 @@ from typing import Any, Final
 from groundwire.testing.model_apis.scripted_turns import ScriptedCall
 from world.model_apis.turns import Say, ScriptedRequest, model_api
 
-__all__ = ["OLLAMA_CHAT", "OLLAMA_GENERATE", "OLLAMA_LISTS"]
-
 _THINKS = "I think about it."
 _FIGURES: Final[Mapping[str, int]] = {
     "total_duration": 5_000_000,

@@ -10,8 +10,6 @@ from groundwire.testing.model_apis.chat_completions import text_of
 from groundwire.testing.model_apis.scripted_turns import ScriptedCall
 from world.model_apis.turns import Say, ScriptedRequest, model_api
 
-__all__ = ["RESPONSES"]
-
 _HOSTED_SEARCHES = ("web_search", "web_search_2025_08_26", "web_search_preview")
 _CLIENTS_TOOLS = ("custom", "namespace", "local_shell", "shell", "apply_patch")  # run by the client, as functions are
 _SEARCH_FIELDS = frozenset({"type", "filters", "search_context_size", "user_location", "external_web_access"})

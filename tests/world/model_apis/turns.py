@@ -10,8 +10,6 @@ from groundwire.testing.model_apis.scripted_turns import ModelApi, ScriptedCall
 from groundwire.testing.model_apis.scripted_turns import Say as ShippedSay
 from groundwire.testing.model_apis.scripted_turns import ScriptedRequest as ShippedRequest
 
-__all__ = ["Cite", "Say", "ScriptedRequest", "model_api"]
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Cite:

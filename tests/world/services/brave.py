@@ -25,8 +25,6 @@ from world.services.shared import (
     split_sites,
 )
 
-__all__ = ["Brave", "BraveContext"]
-
 _DAYS: Final[Mapping[str, int]] = {"pd": 1, "pw": 7, "pm": 31, "py": 365}
 _RANGE = r"\d{4}-\d{2}-\d{2}to\d{4}-\d{2}-\d{2}"
 _OTHER_NAMES = "xx|ja|zh|pt|no"  # codes that look right, and which it has under other names

@@ -14,8 +14,6 @@ from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.server import EmulatedServer
 from world.services.shared import split_sites
 
-__all__ = ["DuckDuckGoLite"]
-
 _FIRST, _MORE = 10, 15  # rows of the first page and of further ones
 _DAYS: Final[Mapping[str, int]] = {"d": 1, "w": 7, "m": 31, "y": 366}
 _BANG = re.compile(r"(?<!\S)!\w+|(?<!\S)\w+!(?!\S)|^\\\S")

@@ -25,8 +25,6 @@ from world.services.shared import (
     words,
 )
 
-__all__ = ["Exa"]
-
 _TYPES = ("auto", "fast", "instant", "lite", "neural", "deep-lite", "deep", "deep-reasoning", "keyword")
 _ID = "00000000000000000000000000000001"
 _LIMITS: Final[Mapping[str, str]] = {

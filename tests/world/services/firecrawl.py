@@ -20,8 +20,6 @@ from world.services.shared import (
     words,
 )
 
-__all__ = ["Firecrawl"]
-
 _SOURCES = ("web", "news", "images")
 _READABLE = ("text/", "application/json", "application/pdf")
 

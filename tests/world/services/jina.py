@@ -14,8 +14,6 @@ from groundwire.testing.search_index import Library
 from groundwire.testing.site import midnight
 from world.services.shared import ApiEmulator, ApiSpec, EmulatedRefusal, Visited, visit
 
-__all__ = ["Jina"]
-
 _NAMES: Final[Mapping[int, str]] = {
     40001: "ParamValidationError",
     40103: "AuthenticationFailedError",

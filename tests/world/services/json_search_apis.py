@@ -27,8 +27,6 @@ from world.services.shared import (
     words,
 )
 
-__all__ = ["Linkup", "Parallel", "Perplexity", "Serper"]
-
 
 class Linkup(ApiEmulator):
     """Linkup; see `ApiEmulator`.

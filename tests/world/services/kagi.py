@@ -19,8 +19,6 @@ from world.services.shared import (
     words,
 )
 
-__all__ = ["Kagi"]
-
 
 class Kagi(ApiEmulator):
     """Kagi; see `ApiEmulator`.

@@ -23,8 +23,6 @@ from world.services.shared import (
 from world.services.tavily import Tavily
 from world.services.you import You
 
-__all__ = ["ExaFree", "FirecrawlFree", "McpServer", "ParallelFree", "TavilyFree", "YouFree"]
-
 
 def _spec(name: str, tool: str, path: str, **arguments: Parameter) -> ApiSpec:
     """Return the specification of a server with one tool."""

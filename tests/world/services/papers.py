@@ -11,8 +11,6 @@ from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import IndexHit, Library
 from world.services.shared import ApiEmulator, ApiSpec, EmulatedRefusal, SearchFields, choice, number, pattern, words
 
-__all__ = ["Arxiv", "OpenAlex"]
-
 _SELECTABLE: Final = (
     "id|doi|display_name|title|publication_date|publication_year|authorships|primary_location|best_oa_location"
     "|cited_by_count|abstract_inverted_index|language|type"

@@ -15,8 +15,6 @@ from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import Library
 from groundwire.testing.searxng import SearXng as ShippedSearXng
 
-__all__ = ["SearXng"]
-
 _FORMATS = ("html", "csv", "json", "rss")
 _BANGS = frozenset(
     {"general", "gen", "it", "news", "science", "images", "videos", "files", "map", "music", "miniature"}

@@ -18,31 +18,6 @@ from groundwire.testing.search_index import IndexHit, Library
 from groundwire.testing.server import EmulatedServer
 from groundwire.testing.site import Site, midnight
 
-__all__ = [
-    "ApiEmulator",
-    "ApiSpec",
-    "EmulatedRefusal",
-    "Parameter",
-    "SearchFields",
-    "Visited",
-    "addresses",
-    "american_day",
-    "at",
-    "boolean",
-    "choice",
-    "day",
-    "domains",
-    "iso_day",
-    "moment",
-    "nothing",
-    "number",
-    "pattern",
-    "site_at",
-    "split_sites",
-    "visit",
-    "words",
-]
-
 Parameter = Callable[[Any], str]
 """Validates the value of a parameter, None if missing; returns the problem, or an empty string."""
 

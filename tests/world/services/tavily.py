@@ -23,8 +23,6 @@ from world.services.shared import (
     words,
 )
 
-__all__ = ["Tavily"]
-
 _DAYS: Final[Mapping[str, int]] = {"day": 1, "week": 7, "month": 31, "year": 366}
 _COUNTRIES = ("austria", "germany", "japan", "united states")  # a few are enough to tell names from codes
 

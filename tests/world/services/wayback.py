@@ -13,8 +13,6 @@ from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import Library
 from world.services.shared import ApiEmulator, ApiSpec, EmulatedRefusal, site_at, words
 
-__all__ = ["Wayback"]
-
 _COPY = re.compile(r"/web/(\d{14})id_/(https?://.+)")
 
 

@@ -11,8 +11,6 @@ from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.search_index import IndexHit, Library
 from world.services.shared import ApiEmulator, ApiSpec, EmulatedRefusal, moment
 
-__all__ = ["Wikipedia"]
-
 _ROBOT = re.compile(r"(?i)(python|curl|wget|java|go-http|okhttp|aiohttp)\b.*|")
 _LONGEST, _MOST = 300, 500
 

@@ -25,8 +25,6 @@ from world.services.shared import (
     words,
 )
 
-__all__ = ["You"]
-
 _DAYS: Final[Mapping[str, int]] = {"day": 1, "week": 7, "month": 31, "year": 365}
 _RANGE = r"\d{4}-\d\d-\d\dto\d{4}-\d\d-\d\d"
 _NEWS_DAYS = 31

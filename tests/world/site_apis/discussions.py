@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 from groundwire.testing.http_messages import EmulatedResponse
 from world.site_apis import HIDDEN, SiteApi
 
-__all__ = ["HackerNews", "Reddit", "StackExchange"]
-
 
 class StackExchange(SiteApi):
     """The sites of Stack Exchange with one question; see `SiteApi`.

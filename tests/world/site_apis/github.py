@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 from groundwire.testing.http_messages import EmulatedResponse
 from world.site_apis import HIDDEN, SiteApi
 
-__all__ = ["GitHub"]
-
 _README = f"""# Lantern
 
 A small server that keeps the lights of a harbor. <!-- {HIDDEN} -->

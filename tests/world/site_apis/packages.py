@@ -9,8 +9,6 @@ from typing import Any, ClassVar
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from world.site_apis import HIDDEN, SiteApi
 
-__all__ = ["Crates", "DocsRs", "Npm", "PyPi"]
-
 _README = f"""# Lantern
 
 Keeps the lights of a harbor. <!-- {HIDDEN} -->

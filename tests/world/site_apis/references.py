@@ -10,9 +10,6 @@ from typing import Any, ClassVar
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from world.site_apis import HIDDEN, SiteApi
 
-__all__ = ["ArXiv", "MediaWiki", "YouTube"]
-
-
 _LONG = "<div class=mw-parser-output lang=en>{}<p>The last vessel was towed away.</p></div>".format(
     "".join(
         f"<h2>Station {station}</h2>"

@@ -16,8 +16,6 @@ from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.site import Site, SitePage
 from world import wire_faults
 
-__all__ = ["app_site", "legacy_site", "papers_site", "plain_pdf"]
-
 _SHELL = """<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>Orchard planner</title></head>

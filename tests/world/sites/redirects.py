@@ -15,8 +15,6 @@ from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire.testing.site import Site, SitePage
 from world import wire_faults
 
-__all__ = ["Maze", "Slow"]
-
 _Answer = Callable[[Recorded], EmulatedResponse]
 
 _END = """<!doctype html>

@@ -15,16 +15,6 @@ if TYPE_CHECKING:
     from aiohttp import ClientResponse
     from starlette.responses import Response
 
-__all__ = [
-    "Outbox",
-    "TrackedSend",
-    "answer_whole",
-    "answer_with_events",
-    "never",
-    "relay",
-    "until_done",
-]
-
 
 class TrackedSend:
     """Passes on the messages of a response, and knows whether it has begun."""

@@ -33,8 +33,6 @@ from groundwire.models.validators import MAX_FAULTS, faults
 from groundwire.routing.provider_call import NONE_LEFT
 from groundwire.storage import StoreError
 
-__all__ = ["ApiModel", "Failed", "Failure", "Problem", "failed", "failure_of", "internal", "invalid"]
-
 _MOST = 10  # problems reported at once
 _NO_NAMES: Final[Mapping[str, str]] = MappingProxyType({})
 _BUSY: frozenset[Outcome] = frozenset({"rate_limited", "quota"})

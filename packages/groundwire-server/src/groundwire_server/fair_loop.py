@@ -15,8 +15,6 @@ from typing import Any, TypeAlias, TypeVar
 
 from groundwire.fair_queue import CURRENT_TENANT
 
-__all__ = ["FairLoop", "run"]
-
 _T = TypeVar("_T")
 
 

@@ -13,8 +13,6 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address
 from typing import Final, Literal
 
-__all__ = ["LOOPBACK", "HostCheck", "is_loopback"]
-
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 """The loopback names of this machine."""
 

@@ -17,15 +17,6 @@ from starlette.responses import Response
 
 from groundwire.errors import InvalidRequest
 
-__all__ = [
-    "JSON_HEADERS",
-    "MAX_VALUES",
-    "UpstreamRejected",
-    "check_json",
-    "parse_model_request",
-    "write_json",
-]
-
 JSON_HEADERS: Final[Mapping[str, str]] = {"Content-Type": "application/json"}
 """The headers of a response in JSON."""
 

@@ -22,8 +22,6 @@ from pathlib import Path
 
 from groundwire_server.uvicorn_runner import RETIRE
 
-__all__ = ["Seat", "Supervisor"]
-
 _logger = logging.getLogger(__name__)
 
 _STOP = (signal.SIGINT, signal.SIGTERM)

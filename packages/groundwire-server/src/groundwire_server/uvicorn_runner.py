@@ -33,8 +33,6 @@ from groundwire_server.auth.error_response import raw_response
 if TYPE_CHECKING:
     from groundwire_server.api.context import Traffic
 
-__all__ = ["RETIRE", "InvalidRequests", "bounded", "listen", "run", "serving"]
-
 _logger = logging.getLogger(__name__)
 
 _BACKLOG = 512

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-__all__ = ["WARNING_HEADER", "warning_headers"]
-
 WARNING_HEADER = "x-groundwire-warning"
 """The header's name."""
 

@@ -15,8 +15,6 @@ from groundwire.citations.verify.report import Disagreement, Kind
 from groundwire.citations.verify.values import ValueToken, same_number, same_value
 from groundwire.reading.passages.terms import Terms
 
-__all__ = ["near_copy", "unquoted"]
-
 _ORDER: Final = FEATURES.index("order")
 _MIN_DENIAL_ORDER: Final = 0.5  # the same for a negation
 _MIN_ORDER: Final = 0.15  # share of a sentence's words that its passage must have in order to be compared in full

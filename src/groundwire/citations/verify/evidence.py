@@ -23,8 +23,6 @@ from groundwire.citations.verify.passage_index import PageIndex, terms_in
 from groundwire.citations.verify.values import ValueToken, same_value, tokens_of
 from groundwire.reading.passages.terms import Terms, is_common
 
-__all__ = ["FEATURES", "Claim", "Evidence", "evidence", "probability"]
-
 FEATURES: Final = (
     "rarity_sentence", "rarity_passage", "rarity_wide", "rarity_page", "local_sentence", "local_page", "plain_passage",
     "plain_page", "prefix_passage", "pairs_passage", "pairs_page", "order", "run", "gap", "rarest_missing",

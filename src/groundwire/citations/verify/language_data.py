@@ -13,8 +13,6 @@ from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, Final, TypeVar
 
-__all__ = ["Language", "fold", "language", "language_of", "unit_size"]
-
 _V = TypeVar("_V")
 _SCRIPTS: Final = re.compile(
     r"(?P<latin>[A-Za-z\u00c0-\u024f]+)|(?P<greek>[\u0370-\u03ff]+)|(?P<ru>[\u0400-\u052f]+)|(?P<hebrew>[\u0590-\u05ff]+)"

@@ -10,8 +10,6 @@ from typing import Final
 from groundwire.citations.verify.report import CitedPage
 from groundwire.errors import InvalidRequest
 
-__all__ = ["MAX_BRACKETS", "MAX_SEARCHED", "MAX_SENTENCES", "check_size"]
-
 MAX_BRACKETS: Final = 10_000
 """Opening brackets of an answer; each may begin a marker."""
 MAX_SENTENCES: Final = 10_000

@@ -12,8 +12,6 @@ from groundwire.citations.verify.language_data import Language, language, langua
 from groundwire.citations.verify.values import ValueToken, tokens_of
 from groundwire.reading.passages.terms import Terms
 
-__all__ = ["MAX_TERMS", "PageIndex", "terms_in"]
-
 MAX_TERMS: Final = 400
 """Terms of a sentence, of a page or an answer, that are compared."""
 _MAX_POSTINGS: Final = 300  # sentences of a page in which a term is looked up

@@ -9,8 +9,6 @@ from pydantic import AliasChoices, Field, TypeAdapter, ValidationError
 
 from groundwire.errors import InvalidRequest
 
-__all__ = ["CitedPage", "Disagreement", "Finding", "Kind", "Report", "Verdict", "pages_from_json"]
-
 Verdict = Literal[
     "supported", "contradicted", "not_found", "not_opened", "unknown_source", "not_comparable", "uncited", "no_claim"
 ]

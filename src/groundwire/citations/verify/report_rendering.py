@@ -12,8 +12,6 @@ from typing import Any, Final
 from groundwire.citations.dialects import one_line
 from groundwire.citations.verify.report import Finding, Report, Verdict
 
-__all__ = ["reason_of", "report_html", "report_json", "report_text"]
-
 _LABELS: Final[Mapping[Verdict, tuple[str, str, str, str]]] = MappingProxyType(
     {
         "supported": ("✓", "supported", "#d8f3dc", "#163d22"),

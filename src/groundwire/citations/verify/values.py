@@ -9,8 +9,6 @@ from typing import Final, Literal, NamedTuple
 from groundwire.citations.segmentation import DENSE
 from groundwire.citations.verify.language_data import Language, fold, unit_size
 
-__all__ = ["Date", "ValueToken", "same_date", "same_number", "same_value", "tokens_of"]
-
 
 class Date(NamedTuple):
     """What a text tells of a date."""

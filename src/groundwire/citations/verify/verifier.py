@@ -23,16 +23,6 @@ from groundwire.errors import InvalidRequest
 from groundwire.reading.passages.terms import Terms
 from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
 
-__all__ = [
-    "Doubt",
-    "Entailment",
-    "doubts_of",
-    "judged_by_model",
-    "verify_answer",
-    "verify_in_worker",
-    "verify_off_loop",
-]
-
 
 class Doubt(NamedTuple):
     """A sentence on which words do not decide."""

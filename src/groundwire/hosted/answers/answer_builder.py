@@ -33,8 +33,6 @@ from groundwire.hosted.answers.types import (
 )
 from groundwire.hosted.answers.upstream_errors import outcome_of, truncated
 
-__all__ = ["AnswerBuilder", "ByteSpans", "StreamedParts", "WireReader", "joined", "span_in_text"]
-
 _FINISHES: Final[Mapping[str, Finish]] = {
     word: finish for finish, words in answer_words()["finishes"].items() for word in words.split()
 }

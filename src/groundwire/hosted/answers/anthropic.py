@@ -8,8 +8,6 @@ from typing import Any, Final
 from groundwire.hosted.answers.answer_builder import AnswerBuilder, StreamedParts, WireReader
 from groundwire.hosted.answers.types import count, items, object_of, parsed, text_of
 
-__all__ = ["AnthropicReader"]
-
 # the field that each type of delta extends, and where the delta has the piece
 _GROWING: Final[Mapping[str, tuple[str, str]]] = {
     "text_delta": ("text", "text"),

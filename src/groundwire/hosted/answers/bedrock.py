@@ -11,8 +11,6 @@ from groundwire.errors import UnexpectedResponse
 from groundwire.hosted.answers.answer_builder import WireReader
 from groundwire.hosted.answers.types import first_text, items, object_of, text_of
 
-__all__ = ["ConverseReader"]
-
 _GROUNDING = "nova_grounding"
 _REFUSALS = frozenset({"content_filtered", "guardrail_intervened"})
 

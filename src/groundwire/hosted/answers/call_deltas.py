@@ -15,8 +15,6 @@ from uuid import uuid4
 
 from groundwire.hosted.answers.types import items, object_of, offset, text_of
 
-__all__ = ["CallDeltas", "well_formed"]
-
 _TOKEN: Final = re.compile(r'\\.|["{}\[\]]', re.DOTALL)
 _EMPTY_ARGUMENTS: Final = "{}"  # sent by some servers before the arguments
 

@@ -10,8 +10,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-__all__ = ["EventDecoder", "ServerSentEvent", "TooLarge"]
-
 _BOM = "\ufeff"
 _LINE_END = re.compile(rb"[\r\n]")
 _MAX_EVENT_BYTES = 64_000_000  # bytes of one event; a fetched PDF is a single event, in base64

@@ -9,8 +9,6 @@ from groundwire.hosted.answers.source_audit import site_of
 from groundwire.hosted.answers.types import HostedError, count, items, object_of, offset, text_of, texts
 from groundwire.hosted.answers.upstream_errors import outcome_of
 
-__all__ = ["GeminiReader"]
-
 _NORMAL_FINISHES = frozenset({"STOP", "MAX_TOKENS", "FINISH_REASON_UNSPECIFIED"})
 _RETRIEVED = "URL_RETRIEVAL_STATUS_SUCCESS"
 

@@ -9,8 +9,6 @@ from groundwire.hosted.answers.source_audit import site_of
 from groundwire.hosted.answers.types import HostedError, count, items, object_of, parsed, text_of, texts
 from groundwire.hosted.answers.upstream_errors import error_of
 
-__all__ = ["InteractionsReader"]
-
 _RUNNING = frozenset({"in_progress", "queued"})
 
 

@@ -9,8 +9,6 @@ from groundwire.hosted.answers.answer_builder import AnswerBuilder, StreamedPart
 from groundwire.hosted.answers.openai_chat import Deltas, chunks
 from groundwire.hosted.answers.types import count, first_text, items, object_of, parsed, text_of
 
-__all__ = ["ConversationsReader"]
-
 
 class ConversationsReader(WireReader):
     """Parses entries: tool executions, and output that mixes text with references to their results."""

@@ -27,8 +27,6 @@ from groundwire.hosted.answers.types import (
     texts,
 )
 
-__all__ = ["ChatReader", "Deltas", "chunks"]
-
 _TEXT_FIELDS = ("reasoning", "reasoning_content", "refusal")  # sent in pieces, as the content is
 _INDEXED_LISTS: Final[Mapping[str, frozenset[str]]] = {
     # Lists of indexed objects, and those of their fields that are sent in pieces.

@@ -21,8 +21,6 @@ from groundwire.hosted.answers.types import (
 )
 from groundwire.hosted.answers.upstream_errors import error_of
 
-__all__ = ["ResponsesReader"]
-
 _FINAL_EVENTS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})
 _OPENERS = frozenset({"open_page", "find_in_page", "find"})
 _TEXT_EVENTS = frozenset({"response.output_text.delta", "response.refusal.delta"})

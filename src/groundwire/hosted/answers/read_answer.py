@@ -20,8 +20,6 @@ from groundwire.hosted.answers.upstream_errors import error_of, unreadable
 from groundwire.hosted.api_capabilities import Wire, load_matrix
 from groundwire.json_text import json_or_none
 
-__all__ = ["AnswerStream", "read_answer"]
-
 _READERS: Final[Mapping[Wire, type[WireReader]]] = {
     "anthropic": AnthropicReader,
     "bedrock": ConverseReader,

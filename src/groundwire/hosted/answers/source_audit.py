@@ -19,8 +19,6 @@ from groundwire.models.validators import check_domains
 from groundwire.safety.urls import DomainPolicy, join_url, parse_url
 from groundwire.transport import Transport
 
-__all__ = ["REDIRECTORS", "Audit", "audit", "is_redirect", "resolve_redirects", "site_of"]
-
 REDIRECTORS = ("vertexaisearch.cloud.google.com",)
 """Hosts whose URLs redirect to the pages that Google's search found."""
 

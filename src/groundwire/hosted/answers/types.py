@@ -13,28 +13,6 @@ from typing import Any, Literal
 from groundwire.json_text import json_or_none
 from groundwire.models import Outcome
 
-__all__ = [
-    "Covers",
-    "Finish",
-    "HostedAnswer",
-    "HostedCall",
-    "HostedCitation",
-    "HostedError",
-    "HostedSource",
-    "HostedUsage",
-    "SourcesFrom",
-    "answer_words",
-    "clean_url",
-    "count",
-    "first_text",
-    "items",
-    "object_of",
-    "offset",
-    "parsed",
-    "text_of",
-    "texts",
-]
-
 _MAX_COUNT = 2**53  # beyond it, numbers in JSON are not exact
 _ASSISTANTS = (
     r"openai|chatgpt(?:\.com)?|perplexity(?:\.ai)?|claude(?:\.ai)?|anthropic|gemini(?:\.google\.com)?"

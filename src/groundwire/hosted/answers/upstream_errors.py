@@ -10,8 +10,6 @@ from groundwire.hosted.answers.types import HostedError, answer_words, first_tex
 from groundwire.models import Outcome
 from groundwire.providers.http_parsing import masked, retry_after
 
-__all__ = ["error_of", "outcome_of", "truncated", "unreadable"]
-
 _DELAY = re.compile(r"(\d{1,7}(?:\.\d{1,9})?)s")
 _MAX_MESSAGE_CHARS = 300
 _MAX_CODE_CHARS = 100

@@ -15,8 +15,6 @@ from groundwire.hosted.planner import Plan
 from groundwire.hosted.requests.request_body import GOOGLE_SEARCHES, Body, SearchTool, missing, tools_with
 from groundwire.hosted.tool_definitions import DECLARATIONS, FunctionTool, declared, write
 
-__all__ = ["field_name", "is_call", "to_local", "to_native", "tool_config", "tools_of", "with_tools", "without_search"]
-
 _CAPITAL = re.compile(r"(?<=[a-z])([A-Z])")
 
 

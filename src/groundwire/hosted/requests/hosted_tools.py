@@ -34,8 +34,6 @@ from groundwire.hosted.requests.request_body import (
 )
 from groundwire.providers.query_mapping import country_name
 
-__all__ = ["hosted_choice", "to_data", "to_openai_chat", "to_tool"]
-
 _SHARED_FIELDS = ("cache_control", "defer_loading")  # fields that function tools and Anthropic's server tools share
 
 

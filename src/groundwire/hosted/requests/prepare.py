@@ -34,21 +34,6 @@ from groundwire.hosted.tool_definitions import (
 )
 from groundwire.settings import Settings
 
-__all__ = [
-    "PlanOptions",
-    "RequestFacts",
-    "RequestOptions",
-    "api_of",
-    "facts_of",
-    "needs_in",
-    "plan_for",
-    "prepare",
-    "put_tools",
-    "tools_of",
-    "with_search",
-    "without_search",
-]
-
 _logger = logging.getLogger(__name__)
 
 _OWN_NAMES = ("web_search", "search")  # the tool of convergio and codelia

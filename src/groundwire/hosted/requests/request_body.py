@@ -15,24 +15,6 @@ from groundwire.hosted.api_capabilities import Wire
 from groundwire.hosted.planner import Plan
 from groundwire.hosted.tool_definitions import HOSTED_TYPE, Definition, FunctionTool, functions_of, read, write
 
-__all__ = [
-    "GOOGLE_SEARCHES",
-    "SEARCH",
-    "Body",
-    "Builder",
-    "SearchTool",
-    "choice_without",
-    "find",
-    "is_search",
-    "kinds_of",
-    "local_tools",
-    "min_limit",
-    "missing",
-    "native_options",
-    "tools_with",
-    "with_tools",
-]
-
 Body = dict[str, Any]
 """A request's body as JSON."""
 

@@ -26,8 +26,6 @@ from groundwire.reading.block_pages.signatures import (
 )
 from groundwire.reading.text.sanitize import lower, lower_ascii
 
-__all__ = ["SHELL", "BlockKind", "SoftBlock", "ends_early", "known_wall", "soft_block"]
-
 BlockKind = Literal[
     "bot check",
     "consent page",

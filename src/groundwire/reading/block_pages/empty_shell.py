@@ -14,8 +14,6 @@ from groundwire.reading.html.limits import fit, trim
 from groundwire.reading.html.semantics import parse_page
 from groundwire.reading.text.sanitize import lower_ascii, strip_controls
 
-__all__ = ["FEW", "LOADS_MORE", "LOADS_PARTS", "has_program", "is_shell", "later_parts", "word_count"]
-
 FEW: Final = 60
 """Words; a page with more is not a shell, whatever its scripts would add."""
 _MAX_MENU_WORDS: Final = 25  # words of menus and messages around an empty root

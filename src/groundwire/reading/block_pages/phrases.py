@@ -12,8 +12,6 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Final
 
-__all__ = ["PHRASES"]
-
 
 def _read() -> dict[str, re.Pattern[str]]:
     """Return a pattern for each part of the file."""

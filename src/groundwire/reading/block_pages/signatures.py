@@ -18,17 +18,6 @@ from groundwire.reading.block_pages.empty_shell import word_count
 from groundwire.reading.block_pages.phrases import PHRASES
 from groundwire.reading.text.sanitize import lower
 
-__all__ = [
-    "CONSENT_FORM",
-    "CONSENT_URL",
-    "HEADERS",
-    "LOGIN_PATH",
-    "VENDORS",
-    "PageSentences",
-    "Vendor",
-    "VendorKind",
-]
-
 _MAX_TEXT: Final = 4_000  # characters; a few words may be long ones
 _MANY_WORDS: Final = 300  # no block page has so many
 _ROOM: Final = 14  # words of a block page beside its message: a name, a URL, a greeting

@@ -20,8 +20,6 @@ from groundwire.reading.workers import kill_group
 if TYPE_CHECKING:
     from playwright.async_api import Browser, BrowserContext, Page, Playwright
 
-__all__ = ["LIBRARY_MISSING", "MAX_PAGES", "NO_SANDBOX", "Chromium", "NoBrowser"]
-
 LIBRARY_MISSING: Final = "a required library is not installed"
 NO_SANDBOX: Final = "this machine does not allow its sandbox"
 """Why it does not start, as in the text of `NoBrowser`."""

@@ -30,8 +30,6 @@ from groundwire.reading.browser.visit import RenderingOptions, RenderingReader
 from groundwire.reading.workers.pool import Workers, WorkerUnavailable, WorkTooHeavy
 from groundwire.safety.urls import WebUrl
 
-__all__ = ["Crawl4AIOptions", "Crawl4AIReadProvider"]
-
 _CODE = re.compile(r"net::(ERR_[A-Z_0-9]+)")
 _VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH", "PLAYWRIGHT_BROWSERS_PATH")
 

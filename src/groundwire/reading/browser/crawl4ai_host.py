@@ -13,8 +13,6 @@ import os
 import sys
 from typing import Any, BinaryIO
 
-__all__ = ["main"]
-
 _SETTLED = """js:() => {
   const now = performance.now(), body = document.body;
   const nodes = document.getElementsByTagName("*").length, large = nodes > 20000;

@@ -7,8 +7,6 @@ from typing import Any, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-__all__ = ["GOES_ON", "MAX_ROUNDS", "MORE", "PENDING", "PROBE", "WATCH", "Look", "Settling"]
-
 MAX_ROUNDS: Final = 10
 """How often more entries are asked for."""
 GOES_ON: Final = f"the list may continue; more of it is loaded {MAX_ROUNDS} times at most, within the time limit"

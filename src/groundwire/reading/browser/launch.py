@@ -17,8 +17,6 @@ from typing import Final
 from groundwire._version import python
 from groundwire.settings.user_folders import expand_user
 
-__all__ = ["FLAGS", "HINT", "NOWHERE", "find_chromium", "has_playwright"]
-
 HINT: Final = (
     "install one (Debian, Ubuntu: apt install chromium-headless-shell or chromium; elsewhere: "
     f"{python()} -m playwright install --only-shell chromium), or set providers.browser.executable to its path"

@@ -20,9 +20,6 @@ from groundwire.safety.hostnames import NOT_ALLOWED, canonical_host
 from groundwire.safety.urls import WebUrl
 from groundwire.transport.socks import socks_proxy
 
-__all__ = ["READ_METHODS", "BrowserRequest", "Dialler", "NotUnderstood", "Streams", "parse_head"]
-
-
 _CONNECT: Final = re.compile(r"CONNECT ([^\s/?#@]+) HTTP/1\.[01]", re.ASCII)
 _ABSOLUTE: Final = re.compile(
     r"([A-Z]{3,16}) [hH][tT][tT][pP]://([^\s/?#@]+)(/[^\s#]*|\?[^\s#]*)? HTTP/1\.[01]", re.ASCII

@@ -26,8 +26,6 @@ from groundwire.reading.browser.vetting_proxy import VettingProxy
 from groundwire.reading.browser.visit import RenderingOptions, RenderingReader
 from groundwire.safety.urls import WebUrl
 
-__all__ = ["BrowserOptions", "BrowserReadProvider"]
-
 _PLAYWRIGHT = "playwright.async_api"
 
 

@@ -25,8 +25,6 @@ from groundwire.reading.browser.idle_detection import (
 if TYPE_CHECKING:
     from playwright.async_api import BrowserContext, CDPSession, Page, Request, Response
 
-__all__ = ["BrowserGone", "Rendered", "Unreachable", "render"]
-
 MAX_NAVIGATIONS: Final = 11  # the page itself and ten redirects, by the server or by scripts, as for plain HTTP
 _POLL: Final = 0.03  # seconds between two polls
 _LOOK_TIME: Final = 0.5  # seconds per poll; a page that does not respond in that time is busy

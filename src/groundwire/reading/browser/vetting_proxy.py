@@ -26,8 +26,6 @@ from groundwire.reading.browser.pinned_connect import (
 )
 from groundwire.transport.connector import close_soon
 
-__all__ = ["VettingProxy"]
-
 _HEAD: Final = 65_536  # bytes
 _HEAD_TIME: Final = 10.0  # seconds for a request head
 _IDLE: Final = 60.0  # seconds without a byte in either direction

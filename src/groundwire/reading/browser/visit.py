@@ -40,8 +40,6 @@ from groundwire.reading.workers.pool import Conversion
 from groundwire.safety.urls import WebUrl, url_or_none
 from groundwire.settings.user_folders import expand_user
 
-__all__ = ["RenderingOptions", "RenderingReader"]
-
 _TIMEOUT: Final = 30.0  # seconds, without a deadline
 _TRIES: Final = 2  # a browser that dies is replaced once within a call
 _REDIRECTED: Final = "The page redirects to an address that is not allowed: only public http and https addresses are."

@@ -15,8 +15,6 @@ from typing import Final
 from groundwire.reading.css.longhands import affects_visibility, longhands
 from groundwire.reading.css.values import SCREEN_HEIGHT, SCREEN_WIDTH, pixels
 
-__all__ = ["in_container", "is_supported", "on_screen"]
-
 _Judge = Callable[[str], bool | None]
 """Evaluates the condition in parentheses; None if unknown."""
 

@@ -19,8 +19,6 @@ from groundwire.reading.css.colors import legacy_color
 from groundwire.reading.css.longhands import longhands, may_hide
 from groundwire.reading.css.parser import DEFAULTS, OTHERS, UNLAYERED, Declaration, Layer
 
-__all__ = ["ANIMATED", "NO_STYLE", "Kind", "Styles", "declare_attributes", "inherited"]
-
 NO_STYLE: Final[Mapping[str, str]] = MappingProxyType({})
 """The longhands of an element without any."""
 _MAX_VALUE: Final = 500  # characters, after `var()`

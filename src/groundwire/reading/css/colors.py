@@ -18,8 +18,6 @@ from typing import Final, NamedTuple
 
 from groundwire.reading.css.values import arguments, comma_parts, radians, ratio
 
-__all__ = ["Color", "alike", "blend", "color", "gradient_colors", "legacy_color"]
-
 _Triple = tuple[float, float, float]
 
 _HEX: Final = re.compile(r"#([0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})")

@@ -13,8 +13,6 @@ from typing import Final
 from groundwire.reading.css.colors import color
 from groundwire.reading.css.values import arguments, four_sides, pixels, ratio
 
-__all__ = ["affects_visibility", "longhands", "may_hide"]
-
 _CSS_WIDE_KEYWORDS: Final = frozenset({"inherit", "initial", "unset", "revert", "revert-layer"})
 _SIDES: Final = ("top", "right", "bottom", "left")
 _LOGICAL: Final[Mapping[str, str]] = {

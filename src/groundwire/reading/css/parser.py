@@ -18,19 +18,6 @@ from groundwire.reading.css.at_rules import in_container, is_supported, on_scree
 from groundwire.reading.css.longhands import affects_visibility, longhands, may_hide
 from groundwire.reading.css.values import comma_parts
 
-__all__ = [
-    "COMMENT",
-    "DEFAULTS",
-    "OTHERS",
-    "UNLAYERED",
-    "Declaration",
-    "Layer",
-    "Sheet",
-    "StyleRule",
-    "declarations",
-    "read_sheet",
-]
-
 Layer = tuple[int, ...]
 """The place of a cascade layer, level by level, in the order in which they appear; later ones take precedence."""
 

@@ -22,8 +22,6 @@ from groundwire.reading.css.cascade import Styles
 from groundwire.reading.css.parser import COMMENT, DEFAULTS, Sheet, StyleRule, declarations, read_sheet
 from groundwire.reading.css.values import OUT_OF_FLOW, comma_parts, nested_levels
 
-__all__ = ["SHADOW_STEPS", "read_shadow", "read_styles"]
-
 _MAX_SHEETS: Final = 1_000_000  # characters of all sheets of a page in total
 _SHEETS: Final = 'style, link[rel~="stylesheet" i]'
 _MAX_EMBEDDED: Final = 200_000  # characters of a sheet in a URL

@@ -14,23 +14,6 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Final
 
-__all__ = [
-    "CALL",
-    "NUMBER",
-    "OUT_OF_FLOW",
-    "SCREEN_HEIGHT",
-    "SCREEN_WIDTH",
-    "arguments",
-    "bounded",
-    "comma_parts",
-    "four_sides",
-    "fraction",
-    "nested_levels",
-    "pixels",
-    "radians",
-    "ratio",
-]
-
 SCREEN_WIDTH: Final = 1280  # pixels
 SCREEN_HEIGHT: Final = 720  # pixels
 

@@ -13,8 +13,6 @@ from groundwire.reading.encoding.content_type import media_type
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_text
 
-__all__ = ["TextOf", "read_archive"]
-
 _MAX_LISTED: Final = 1_000  # files
 _MAX_FILES: Final = 200  # that are read
 _MAX_FILE: Final = 20_000_000  # bytes

@@ -11,8 +11,6 @@ from groundwire.reading.extracted import Extracted, UnreadableDocument
 if TYPE_CHECKING:
     from groundwire.reading.documents.archives import TextOf
 
-__all__ = ["FILES", "read_file"]
-
 FILES: Final[frozenset[KindName]] = frozenset(
     {"pdf", "word", "slides", "sheet", "opendocument", "epub", "mail", "rtf", "archive"}
 )

@@ -22,8 +22,6 @@ from groundwire.reading.metadata.dates import iso_date
 from groundwire.reading.text.sanitize import removal_warning, strip_controls
 from groundwire.reading.text.truncate import truncate
 
-__all__ = ["Listing", "read_feed", "read_listing"]
-
 _BARE_AMPERSAND: Final = re.compile(
     r"<!\[CDATA\[.*?(?:\]\]>|\Z)|&(?!(?:#\d|#x[0-9a-f]|[a-z])\w{0,30};)", re.IGNORECASE | re.DOTALL
 )

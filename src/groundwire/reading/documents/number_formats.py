@@ -7,8 +7,6 @@ from collections.abc import Mapping
 from decimal import ROUND_HALF_UP, Decimal, localcontext
 from typing import Final
 
-__all__ = ["BUILT_IN", "format_number"]
-
 BUILT_IN: Final[Mapping[int, str]] = {
     1: "0", 2: "0.00", 3: "#,##0", 4: "#,##0.00", 5: '"$"#,##0', 6: '"$"#,##0', 7: '"$"#,##0.00', 8: '"$"#,##0.00',
     9: "0%", 10: "0.00%", 11: "0.00E+00", 37: "#,##0;(#,##0)", 38: "#,##0;(#,##0)", 39: "#,##0.00;(#,##0.00)",

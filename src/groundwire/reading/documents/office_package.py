@@ -18,21 +18,6 @@ from lxml import etree
 from groundwire.reading.extracted import Extracted, UnreadableDocument
 from groundwire.reading.metadata.dates import iso_date, later_day
 
-__all__ = [
-    "GZIP",
-    "MAX_ELEMENTS",
-    "SafeZip",
-    "current_elements",
-    "gunzipped",
-    "local_name",
-    "omissions",
-    "own_attribute",
-    "parse_xml",
-    "read_properties",
-    "tex_of",
-    "whole_number",
-]
-
 MAX_ELEMENTS: Final = 200_000
 """Maximum elements of a document that are processed."""
 

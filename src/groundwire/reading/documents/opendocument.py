@@ -21,9 +21,6 @@ from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocum
 from groundwire.reading.markdown.escaping import escape_line, escape_text
 from groundwire.reading.text.sanitize import removal_warning
 
-__all__ = ["read_epub", "read_opendocument"]
-
-
 _TEXT: Final = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 _TABLE: Final = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _STYLE: Final = "{urn:oasis:names:tc:opendocument:xmlns:style:1.0}"

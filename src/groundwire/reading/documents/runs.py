@@ -11,8 +11,6 @@ from typing import Final
 from groundwire.reading.markdown.escaping import inline_code
 from groundwire.reading.markdown.writer import BREAK, MarkdownWriter
 
-__all__ = ["MONOSPACED", "TARGET", "TextRun", "link_target", "to_inline"]
-
 MONOSPACED: Final = re.compile(
     r"mono|courier|consol|typewriter|fixed|menlo|terminal|(?:^|\+)(?:cmtt|cmsltt|sftt|ectt|lmtt|lmmono|txtt|pcrr)",
     re.IGNORECASE,

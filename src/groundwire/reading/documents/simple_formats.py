@@ -22,9 +22,6 @@ from groundwire.reading.markdown.escaping import escape_line, escape_text, fence
 from groundwire.reading.metadata.dates import iso_date
 from groundwire.reading.text.sanitize import clean, removal_warning
 
-__all__ = ["read_mail", "read_notebook", "read_rtf", "read_subtitles"]
-
-
 _HEADERS: Final = ("From", "To", "Cc", "Date")
 _MAX_PARTS: Final = 200  # parts of a message
 

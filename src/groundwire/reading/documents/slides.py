@@ -23,8 +23,6 @@ from groundwire.reading.documents.tabular import MAX_COLUMNS, graphic_to_markdow
 from groundwire.reading.extracted import Extracted
 from groundwire.reading.markdown.escaping import escape_line
 
-__all__ = ["read_slides"]
-
 _A: Final = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _R: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"
 _TITLES: Final = frozenset({"title", "ctrTitle"})

@@ -32,8 +32,6 @@ from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocum
 from groundwire.reading.markdown.escaping import escape_line, escape_text
 from groundwire.reading.text.sanitize import strip_controls
 
-__all__ = ["MAX_COLUMNS", "MAX_ROWS", "cell_text", "graphic_to_markdown", "read_delimited", "read_sheets", "to_table"]
-
 MAX_ROWS: Final = 1_000
 """Maximum rows of a table."""
 MAX_COLUMNS: Final = 60

@@ -28,8 +28,6 @@ from groundwire.reading.markdown.escaping import escape_line, escape_text, fence
 from groundwire.reading.text.numerals import numeral
 from groundwire.reading.text.sanitize import removal_warning
 
-__all__ = ["read_word"]
-
 _W: Final = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _ID: Final = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _MAIN_PART: Final = re.compile(r"(?:.*/)?document\d*\.xml")

@@ -17,8 +17,6 @@ from groundwire.reading.encoding.file_types import (
     language_of,
 )
 
-__all__ = ["Kind", "media_type"]
-
 _SIGNATURES: Final[tuple[tuple[re.Pattern[bytes], KindName, str], ...]] = (
     (re.compile(rb"PK(?:\x03\x04|\x05\x06)"), "archive", ""),
     (re.compile(rb"\x1f\x8b\x08"), "archive", "a gzip archive"),

@@ -25,8 +25,6 @@ from groundwire.reading.encoding.detect import (
     utf8_letters,
 )
 
-__all__ = ["PRESCAN", "Decoded", "EncodingSource", "decode"]
-
 EncodingSource = Literal["bom", "header", "meta", "detected", "default"]
 """The source of the encoding."""
 

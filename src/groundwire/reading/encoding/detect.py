@@ -9,17 +9,6 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = [
-    "MULTI_BYTE",
-    "WESTERN",
-    "decoded_text",
-    "detect",
-    "is_iso_2022_jp",
-    "name_of",
-    "utf8_letters",
-    "utf16_without_mark",
-]
-
 _NO_ENCODINGS: Final = frozenset({"replacement", "x-user-defined"})
 """What the standard has for scripts, and in place of what is not to be read."""
 

@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from typing import Final, Literal
 from urllib.parse import urlsplit
 
-__all__ = ["DESCRIPTIONS", "TYPES", "KindName", "archive_kind", "kind_of_address", "language_of"]
-
 KindName = Literal[
     "html",
     "markdown",

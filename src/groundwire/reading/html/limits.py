@@ -12,19 +12,6 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from turbohtml import Document
 
-__all__ = [
-    "HEAVY_BYTES",
-    "MAX_DEPTH",
-    "MAX_LINKS",
-    "MAX_MARKUP",
-    "MAX_NODES",
-    "MAX_TAGS",
-    "fit",
-    "is_heavy",
-    "shorten",
-    "trim",
-]
-
 _TEXT, _START, _END, _COMMENT = range(4)  # of `turbohtml.TokenType`, which takes long to load
 _MAX_KEPT: Final = 100_000  # characters of a style or of JSON-LD that are worth keeping
 _LONG_TAG: Final = 2_000  # characters of a value of an attribute

@@ -16,16 +16,6 @@ from urllib.parse import unquote_plus
 
 from turbohtml import Document, Element, Text, parse
 
-__all__ = [
-    "UNREAD",
-    "formula",
-    "image_formula",
-    "is_formula",
-    "is_written_out",
-    "script_formula",
-    "write_out_drawings",
-]
-
 _STRUCTURE: Final = re.compile(
     r"\\(?:begin|end|color|textcolor|colorbox|label|ref|eqref|tag|class|cssId|style|operatorname|math[a-z]+|hspace|vspace)\*?"
     r"\s*\{[^{}\s]{0,24}\}"

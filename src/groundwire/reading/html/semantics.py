@@ -12,19 +12,6 @@ from typing import Final
 
 from turbohtml import Comment, Document, Element, Node, Text, parse
 
-__all__ = [
-    "apply_roles",
-    "boxes_of",
-    "fill_streamed",
-    "is_labeled",
-    "is_source",
-    "is_task_box",
-    "marked_elements",
-    "mend_comments",
-    "parse_page",
-    "topmost",
-]
-
 _CONDITION: Final = re.compile(r"<!--\[if[^>\]]{0,200}\](?:>(?:<!-->)?)?|<!\[endif\](?:-->)?", re.IGNORECASE)
 _EMPTY_FRAME: Final = re.compile(r"(<iframe\b[^<>]{0,2000})/>(?=\s{0,100}</noscript)", re.IGNORECASE)
 _MIN_FALLBACK: Final = 250  # characters; shorter text for browsers without scripts is a request to enable them

@@ -13,8 +13,6 @@ from typing import Final
 
 from turbohtml import Document, Element, Node, Text
 
-__all__ = ["HEADINGS", "INLINE", "Layout", "is_tiny", "lay_out"]
-
 HEADINGS: Final = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 """Elements that are headings."""
 

@@ -12,8 +12,6 @@ from groundwire.reading.main_content.blocks import HEADINGS
 from groundwire.reading.main_content.page_blocks import PageBlocks, blocks_in
 from groundwire.reading.main_content.page_parts import CONTROLS
 
-__all__ = ["label_boxes", "torn_boxes"]
-
 _BOX_NAME: Final = re.compile(
     r"(?<![\w-])(?:(?P<manual>(?:theme-)?admonition(?:block)?|markdown-alert|custom-block|hint-container|starlight-aside"
     r"|confluence-information-macro|(?:gdoc|book)-hint|notecard)|(?:ant-|el-|v-|bs-)?(?:alert|callout)(?:_\w+)?|notices"

@@ -28,8 +28,6 @@ from typing import Any, Final, TypeAlias
 from groundwire.reading.main_content.quantize import MAX_CODE
 from groundwire.reading.main_content.text_features import Lexicon
 
-__all__ = ["KINDS", "Forest", "Model", "Node", "load_model", "read_model"]
-
 _LANES: Final = 1024  # blocks scored together, so that the integers stay in the processor's cache
 _NINTH: Final = 8  # the position of the result bit
 _CODES: Final = 1 << _NINTH

@@ -11,16 +11,6 @@ from groundwire.reading.main_content.blocks import Layout
 from groundwire.reading.main_content.quantize import Picker, take
 from groundwire.reading.main_content.text_features import NEUTRAL, Lexicon
 
-__all__ = [
-    "SEMANTIC",
-    "ElementFeatures",
-    "Holdings",
-    "innermost",
-    "see_standing",
-    "sum_up",
-    "within",
-]
-
 SEMANTIC: Final = (
     "main", "article", "footer", "aside", "figure", "nav", "header", "form", "table", "list", "section", "quote",
     "button", "noscript", "details", "pre",

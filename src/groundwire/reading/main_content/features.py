@@ -39,8 +39,6 @@ from groundwire.reading.main_content.quantize import (
 )
 from groundwire.reading.main_content.text_features import GROUPS, Lexicon, Wording, names_of, read_wording
 
-__all__ = ["FEATURES", "ElementFacts", "describe"]
-
 _TAGS: Final[Mapping[str, int]] = {
     name: number
     for number, names in enumerate(

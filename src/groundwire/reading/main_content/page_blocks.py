@@ -10,8 +10,6 @@ from groundwire.reading.main_content.blocks import Layout
 from groundwire.reading.main_content.classifier import KINDS
 from groundwire.reading.main_content.text_features import NameIndex
 
-__all__ = ["SHARE_OF_BEST", "PageBlocks", "Verdict", "blocks_in", "sums_of"]
-
 _MIN_LIKELIHOOD: Final = 0.5
 SHARE_OF_BEST: Final = 0.6
 """A block with this share of the best score is content, however low all scores are; without it, mixed pages have

@@ -18,25 +18,6 @@ from groundwire.reading.main_content.classifier import KINDS
 from groundwire.reading.main_content.page_blocks import PageBlocks, sums_of
 from groundwire.reading.main_content.text_features import NameIndex
 
-__all__ = [
-    "BYLINE",
-    "CONTROLS",
-    "KINDS_WITHOUT",
-    "MOST_OF_IT",
-    "PARTS",
-    "STEMS",
-    "VERBATIM",
-    "WHEN",
-    "WITH_EXTRAS",
-    "credit_lines",
-    "lines_leading_away",
-    "named",
-    "names_around",
-    "other_pages",
-    "part_blocks",
-    "standfirst",
-]
-
 
 def named(*words: str) -> re.Pattern[str]:
     """Return what finds one of several words, given as patterns, in the names of an element."""

@@ -13,8 +13,6 @@ from urllib.parse import urlsplit
 from groundwire.reading.main_content.quantize import log
 from groundwire.reading.metadata.embedded_json import Thing, types_of
 
-__all__ = ["HINTS", "NO_HINTS", "Hints", "all_things", "read_hints", "states_article"]
-
 Hints = tuple[int, ...]
 """Codes from 0 to 254, in the order of `HINTS`."""
 

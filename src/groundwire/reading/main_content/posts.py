@@ -24,8 +24,6 @@ from groundwire.reading.main_content.page_parts import (
     names_around,
 )
 
-__all__ = ["label_posts", "post_bylines", "post_texts", "story_link"]
-
 _WRITER: Final = named(
     "author", r"(?<!\w)\w*user-?_?name", r"message-+name", r"poster", r"posted-?by", r"post-?author", "creator",
     r"nick-?name", r"member-?name", r"name-with-attributions", r"(?<!\w)\w*authorpane_author", "author-?wrap",

@@ -10,8 +10,6 @@ from groundwire.reading.main_content.classifier import KINDS
 from groundwire.reading.main_content.page_blocks import PageBlocks
 from groundwire.reading.main_content.page_parts import BYLINE, names_around
 
-__all__ = ["product_price", "specifications"]
-
 _PRICE: Final = re.compile(r"pric(?:e|ing)|preis|prezz|prijs|preci?o|(?<![a-z])(?:prix|cenas?)(?![a-z])", re.IGNORECASE)
 _PRODUCT: Final = KINDS.index("product")
 _BELOW_NAME: Final = 40  # blocks

@@ -6,21 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from operator import itemgetter
 from typing import Final, TypeAlias, TypeVar
 
-__all__ = [
-    "MAX_CODE",
-    "LookupColumn",
-    "Picker",
-    "fields",
-    "log",
-    "logs",
-    "picker",
-    "ratio",
-    "shift",
-    "steps",
-    "stretch",
-    "take",
-]
-
 _T = TypeVar("_T")
 
 Picker: TypeAlias = Callable[[Sequence[int]], Sequence[int]]

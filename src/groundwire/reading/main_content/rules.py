@@ -36,8 +36,6 @@ from groundwire.reading.main_content.stated_content import stated_blocks
 from groundwire.reading.markdown.lists import footnotes
 from groundwire.reading.markdown.tables import is_layout
 
-__all__ = ["REPEATED", "RULES", "Rule", "apply_rules", "copies", "may_repeat"]
-
 _DOCUMENTATION: Final = KINDS.index("documentation")
 _MIN_MANUAL_CHANCE: Final = 0.15
 """The probability from which a page counts as documentation where a mistake would lose some of it."""

@@ -17,8 +17,6 @@ from groundwire.reading.main_content.page_blocks import PageBlocks
 from groundwire.reading.main_content.page_type import all_things
 from groundwire.reading.metadata.embedded_json import Thing
 
-__all__ = ["stated_blocks", "stated_content"]
-
 _PROPERTIES: Final = ("recipeIngredient", "recipeInstructions")
 _STEPS: Final = frozenset({"HowToStep", "HowToDirection", "HowToSection", "HowToTip"})
 _MAX_STATED: Final = 100_000  # characters of all stated texts

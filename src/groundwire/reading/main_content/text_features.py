@@ -12,19 +12,6 @@ from typing import Final
 from groundwire.reading.main_content.blocks import Layout
 from groundwire.reading.main_content.quantize import log
 
-__all__ = [
-    "GROUPS",
-    "NEUTRAL",
-    "SHORT",
-    "Lexicon",
-    "NameIndex",
-    "Wording",
-    "beginning",
-    "names_of",
-    "read_wording",
-    "split_name",
-]
-
 NEUTRAL: Final = 128
 GROUPS: Final = (
     "nav", "foot", "related", "consent", "byline", "caption", "comment", "thread", "article", "product", "listing",

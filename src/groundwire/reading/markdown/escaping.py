@@ -15,11 +15,6 @@ from urllib.parse import urljoin
 
 from turbohtml import Element, Text
 
-__all__ = [
-    "code_blocks", "code_language", "code_text", "escape_line", "escape_text", "fence", "inline_code",
-    "is_code_panel", "is_code_table", "web_url",
-]  # fmt: skip
-
 _SPECIAL: Final = re.compile(r"[\\`*_<&~\[\]|\xad]")
 _MARK: Final = r"""\\(?=[!-/:-@\[-`{-~]|\s*$)|`|(?<!\w)_++|(?<!_)_++(?!\w)|<(?=[A-Za-z/!?]|$)|&(?=\#?[A-Za-z0-9]{1,31};)
 |~(?=~)|(?<=~)~"""

@@ -14,20 +14,6 @@ from turbohtml import Element, Node, Text
 
 from groundwire.reading.markdown.writer import MarkdownWriter
 
-__all__ = [
-    "HOLDERS",
-    "Close",
-    "Lists",
-    "Notes",
-    "footnotes",
-    "is_back_reference",
-    "is_backlink",
-    "is_permalink",
-    "note_label",
-    "numbered",
-    "text_before",
-]
-
 _BULLETS: Final = frozenset("\u2022\u2023\u25e6\u25aa\u25cf\u25cb\u00b7\u2013\u2014-*")
 _MAX_NUMBER: Final = 999_999_999  # CommonMark allows nine digits
 _MAX_SEARCHES: Final = 20_000  # definition lists that are inspected

@@ -32,8 +32,6 @@ from groundwire.reading.markdown.lists import (
 from groundwire.reading.markdown.tables import Tables
 from groundwire.reading.markdown.writer import MarkdownWriter
 
-__all__ = ["to_markdown"]
-
 _BLOCKS: Final = frozenset(
     {
         "address", "article", "aside", "body", "caption", "center", "details", "dialog", "dir",

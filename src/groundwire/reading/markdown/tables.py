@@ -11,8 +11,6 @@ from groundwire.reading.markdown.escaping import code_blocks, code_language, cod
 from groundwire.reading.markdown.lists import Close
 from groundwire.reading.markdown.writer import MarkdownWriter
 
-__all__ = ["Grid", "Tables", "is_layout"]
-
 _MAX_SPAN: Final = 1_000  # the HTML Standard's own limit for colspan
 _MAX_COPY: Final = 80  # characters of a cell that is repeated where it spans
 _LONG_CELL: Final = 600  # characters; a longer cell without a header row is a page column

@@ -16,8 +16,6 @@ from turbohtml import Node
 from groundwire.reading.markdown.escaping import escape_line, escape_text
 from groundwire.reading.text.sanitize import strip_invisible
 
-__all__ = ["BREAK", "MarkdownWriter"]
-
 BREAK: Final = "\x0b"  # an explicit line break; other line breaks are spaces
 _MAX_CONTAINERS: Final = 12  # nested lists and quotations that are still shown as such
 _MAX_MARKS: Final = 12

@@ -27,8 +27,6 @@ from groundwire.reading.metadata.dates import (
 from groundwire.reading.metadata.page_metadata import UNDATED, Metadata, is_front_page
 from groundwire.reading.text.sanitize import bared, lower
 
-__all__ = ["Byline", "author_of", "publication_day", "read_byline"]
-
 _MARKS: Final = "time, [id*=date i], [id*=datum i], [itemprop*=date i], [rel~=author], [itemprop~=author]"
 _ADDRESSES: Final = ("/author", "/user", "/member", "/people/", "/profile", "/u/")
 """The same by parts of links' addresses, few of which a page has."""

@@ -12,18 +12,6 @@ from urllib.parse import urlsplit
 
 from groundwire.reading.text.sanitize import lower
 
-__all__ = [
-    "OTHER_LABELS",
-    "date_in_address",
-    "day_order",
-    "iso_date",
-    "label_before",
-    "later_day",
-    "same_day",
-    "written_dates",
-    "written_day",
-]
-
 _MAX_LENGTH: Final = 64  # characters
 _ISO: Final = re.compile(
     r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})"

@@ -16,8 +16,6 @@ from urllib.parse import unquote, urldefrag
 
 from turbohtml import Document, Element, Text
 
-__all__ = ["Island", "Thing", "islands", "json_within", "main_thing", "name_of", "things", "types_of"]
-
 Thing = dict[str, object]
 
 _MAX_SCRIPTS: Final = 20

@@ -22,20 +22,6 @@ from groundwire.reading.metadata.embedded_json import Thing, main_thing, name_of
 from groundwire.reading.text.sanitize import bared, strip_controls
 from groundwire.safety.url_redaction import is_tracking
 
-__all__ = [
-    "COMMON",
-    "SEPARATOR",
-    "UNDATED",
-    "Metadata",
-    "first_text",
-    "is_front_page",
-    "is_name",
-    "is_site",
-    "read_metadata",
-    "read_metas",
-    "string_of",
-]
-
 _BETWEEN_NAMES: Final = re.compile(r"[,;&/|\u2022\u00b7]")
 
 

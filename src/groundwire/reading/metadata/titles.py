@@ -15,8 +15,6 @@ from groundwire.reading.metadata.embedded_json import Thing, main_thing
 from groundwire.reading.metadata.page_metadata import COMMON, SEPARATOR, first_text, is_front_page, string_of
 from groundwire.reading.text.sanitize import bared
 
-__all__ = ["read_title", "title_element"]
-
 _MAX_HEADINGS: Final = 10
 _MAX_PARTS: Final = 6  # strings of a heading beside its title
 _MAX_TEXT: Final = 100_000  # characters of a page in which its title is searched

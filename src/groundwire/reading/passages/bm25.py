@@ -21,8 +21,6 @@ from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.terms import Terms, expected, is_common, related
 from groundwire.reading.text.truncate import is_rule
 
-__all__ = ["LINK", "Matches", "Passage", "Ranked", "passages_of", "score_passages", "text_of"]
-
 _MAX_LENGTH: Final = 260  # characters; a longer sentence is split
 _MIN_LENGTH: Final = 40  # characters; a shorter part stays with the next one
 _EMPTY_LINE: Final = re.compile(r"\n[ \t>]*\n\s*")

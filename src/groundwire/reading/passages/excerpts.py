@@ -20,20 +20,6 @@ from groundwire.reading.passages.pagination import cut_piece, wrapped
 from groundwire.reading.passages.token_budget import TextBudget
 from groundwire.reading.text.truncate import whole_character
 
-__all__ = [
-    "Chosen",
-    "ExcerptSpan",
-    "assemble",
-    "choose",
-    "excerpt_of",
-    "excerpt_text",
-    "find_all",
-    "mark_of",
-    "most_that_fit",
-    "spans_around",
-    "wants_links",
-]
-
 _MIN_SCORE_SHARE: Final = 0.03  # share of the best score; lower ones are not worth their space
 _MAX_HEADING_CHARACTERS: Final = 90  # characters of the headings in a marker
 _MIN_TOKENS_WITH_HEADINGS: Final = 2_000  # tokens of excerpts from which their markers include headings

@@ -12,8 +12,6 @@ from typing import Final, NamedTuple
 from groundwire.models import Section
 from groundwire.reading.text.truncate import Code, codes_in, is_rule
 
-__all__ = ["Heading", "Outline", "plain", "version_of"]
-
 _HEADINGS: Final = re.compile(
     r"^ {0,3}(?P<hashes>#{1,6})(?=[ \t\n]|\Z)(?P<title>[^\n]*)$"
     r"|^(?P<text>[^\s#>|`~*+=-][^\n]{0,200})\n {0,3}(?P<line>=+|-+)[ \t]*$",

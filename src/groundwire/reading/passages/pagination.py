@@ -16,8 +16,6 @@ from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.token_budget import TextBudget
 from groundwire.reading.text.truncate import LINE, codes_in, truncate, whole_blocks, whole_character
 
-__all__ = ["MAX_FIND", "Piece", "Place", "cursor_at", "cut_piece", "resolve", "wrapped"]
-
 MAX_FIND: Final = 500
 """The largest number of characters of a text to find."""
 

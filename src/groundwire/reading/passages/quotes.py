@@ -18,8 +18,6 @@ from groundwire.reading.passages.pagination import wrapped
 from groundwire.reading.passages.reranking import reordered
 from groundwire.reading.text.truncate import codes_in
 
-__all__ = ["Quote", "best_quotes"]
-
 _NO_TITLE: Final = "·"  # a heading divides the pages, and this one has no word
 _PAGE_CHARACTERS: Final = 300_000  # characters of a page that are ranked
 _SIZES: Final = (600, 300, 300)  # characters of each quote: a passage is a sentence or two, and has its neighbors

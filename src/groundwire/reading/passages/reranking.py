@@ -24,8 +24,6 @@ from groundwire.reading.passages.bm25 import Matches, Ranked, score_passages, te
 from groundwire.reading.passages.outline import Outline
 from groundwire.reading.passages.terms import is_common
 
-__all__ = ["EmbeddingRanker", "features", "rank", "reordered", "worth"]
-
 _MODEL_PASSAGES: Final = 60  # passages ordered by the linear model
 _MIN_SHARE: Final = 0.03  # share of the best score by BM25; lower ones are not reordered
 _MIN_MODEL_SCORE: Final = 0.05  # score of the last of the reordered passages; the best has 1

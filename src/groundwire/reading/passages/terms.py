@@ -13,8 +13,6 @@ from typing import Final, NamedTuple
 
 from groundwire.models.frequent_words import FREQUENT
 
-__all__ = ["DENSE", "Related", "Terms", "expected", "folded", "is_common", "readable_run", "related"]
-
 # Thai to Tibetan, Myanmar, Khmer, kana, ideographs, Hangul: words are not separated, or take suffixes.
 DENSE: Final = (
     "\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3031-\u303c\u3040-\u30ff"

@@ -19,8 +19,6 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-__all__ = ["TextBudget", "TokenBound", "load_token_bound"]
-
 _PARTS: Final = re.compile(
     r"(?P<word> ?[^\W\d_\u0900-\u1dff\u2000-\U0010ffff]+)"  # letters of alphabets; the other scripts by character
     r"|(?P<digits>[0-9]+)"

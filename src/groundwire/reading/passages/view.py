@@ -27,8 +27,6 @@ from groundwire.reading.passages.reranking import EmbeddingRanker, rank
 from groundwire.reading.passages.terms import readable_run
 from groundwire.reading.passages.token_budget import TextBudget
 
-__all__ = ["Around", "Ask", "check_ask", "pack_view", "unpack_view", "view", "view_in_worker"]
-
 Around = Callable[[Page], str]
 """Returns the text around a page's content in the result, whose tokens count; takes the page without content."""
 

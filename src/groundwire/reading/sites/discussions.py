@@ -30,8 +30,6 @@ from groundwire.reading.sites.site import (
     text,
 )
 
-__all__ = ["HACKER_NEWS", "REDDIT", "STACK_EXCHANGE"]
-
 _SEARCH: Final = "https://hn.algolia.com/api/v1"
 _MAX_STORY_COMMENTS: Final = 400  # comments
 _REDDIT: Final = "https://www.reddit.com"

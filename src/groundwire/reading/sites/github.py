@@ -21,8 +21,6 @@ from groundwire.reading.sites.site import (
     text,
 )
 
-__all__ = ["GITHUB"]
-
 _API: Final = "https://api.github.com"
 _NUMBER: Final = "[0-9]{1,12}"
 _SHA: Final = "[0-9a-f]{7,40}"

@@ -29,8 +29,6 @@ from groundwire.reading.sites.site import (
     text,
 )
 
-__all__ = ["CRATES", "DOCS_RS", "NPM", "PYPI"]
-
 _CRATES: Final = "https://crates.io/api/v1"
 _STATIC: Final = "https://static.crates.io"
 _TITLE: Final = re.compile(r"<title>([^<]{1,500})</title>")

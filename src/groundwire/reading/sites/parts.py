@@ -17,21 +17,6 @@ from groundwire.reading.extracted import MAX_CONTENT
 from groundwire.reading.text.sanitize import clean, clean_text, hygiene_warnings, removal_warning
 from groundwire.reading.text.truncate import truncate
 
-__all__ = [
-    "RenderedParts",
-    "SitePart",
-    "code",
-    "facts",
-    "heading",
-    "html",
-    "markdown",
-    "plain",
-    "render",
-    "render_in_worker",
-    "restructured",
-    "say",
-]
-
 _MAX_PART: Final[Mapping[str, int]] = {
     "own": 5_000_000,
     "html": 5_000_000,

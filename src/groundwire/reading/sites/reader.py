@@ -50,8 +50,6 @@ from groundwire.safety.urls import DomainPolicy, WebUrl, parse_url, url_or_none
 from groundwire.storage.base import Store
 from groundwire.transport import Response, Transport
 
-__all__ = ["SiteReader", "SiteReaders"]
-
 _TIMEOUT: Final = 20.0  # seconds, without a deadline
 _TIME_SHARE: Final = 0.6  # of the time that is left; the rest is for the page itself, if the API fails
 _MAX_WAIT: Final = 3.5  # seconds for a slot of the API

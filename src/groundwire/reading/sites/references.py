@@ -26,8 +26,6 @@ from groundwire.reading.sites.site import (
     text,
 )
 
-__all__ = ["ARXIV", "MEDIAWIKI"]
-
 _ATOM: Final = "{http://www.w3.org/2005/Atom}"
 _OWN: Final = "{http://arxiv.org/schemas/atom}"
 _ID: Final = r"(?:[0-9]{4}\.[0-9]{4,5}|[a-z-]{2,20}(?:\.[A-Z]{2})?/[0-9]{7})(?:v[0-9]{1,3})?"

@@ -14,8 +14,6 @@ from docutils import nodes
 from docutils.core import publish_parts
 from docutils.writers.html5_polyglot import HTMLTranslator, Writer
 
-__all__ = ["to_html"]
-
 _MAX_LINE: Final = 10_000  # characters, as in docutils, which reads nothing of a text with a longer line
 _SETTINGS: Final[Mapping[str, object]] = {
     "_disable_config": True,

@@ -17,24 +17,6 @@ from groundwire.providers.http_parsing import objects, value_at
 from groundwire.reading.sites.parts import SitePart
 from groundwire.safety.urls import WebUrl
 
-__all__ = [
-    "FormatChanged",
-    "NotAvailable",
-    "PageAddress",
-    "Route",
-    "SiteContent",
-    "SiteRequest",
-    "SiteSpec",
-    "Steps",
-    "Visit",
-    "day",
-    "need",
-    "route",
-    "rows",
-    "rows_or_none",
-    "text",
-]
-
 JSON: Final = "application/json"
 
 

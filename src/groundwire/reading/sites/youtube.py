@@ -23,8 +23,6 @@ from groundwire.reading.sites.site import (
     text,
 )
 
-__all__ = ["YOUTUBE"]
-
 _SITE: Final = "https://www.youtube.com"
 _PLAYER: Final = re.compile(r"ytInitialPlayerResponse\s{0,5}=\s{0,5}(?=\{)")
 _CHAPTER: Final = re.compile(r"^\W{0,3}((?:\d{1,2}:)?\d{1,2}:\d\d)\W{1,5}(\S.{0,200})$")

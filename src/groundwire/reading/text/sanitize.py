@@ -18,20 +18,6 @@ from typing import Final
 from groundwire.reading.text.truncate import codes_in
 from groundwire.safety.secret_scanner import break_reserved
 
-__all__ = [
-    "RESERVED",
-    "Counts",
-    "bared",
-    "clean",
-    "clean_text",
-    "hygiene_warnings",
-    "lower",
-    "lower_ascii",
-    "removal_warning",
-    "strip_controls",
-    "strip_invisible",
-]
-
 _ESCAPES: Final = re.compile(
     "[\x1b\x90\x98\x9b\x9d-\x9f](?:"  # all begin like this, and what does not is skipped quickly
     r"(?:(?<=\x1b)[\]PX^_]|(?<=[\x90\x98\x9d-\x9f]))"  # OSC, DCS ...

@@ -6,8 +6,6 @@ import re
 import unicodedata
 from typing import Final, NamedTuple
 
-__all__ = ["LINE", "Code", "codes_in", "is_rule", "truncate", "whole_blocks", "whole_character"]
-
 _FENCE = re.compile(r"^([ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(`{3,}(?=[^`\n]*$)|~{3,})(.*)$", re.MULTILINE)
 _HEADING = re.compile(r"[ ]{0,3}#{1,6}(?:[ \t]|$)")
 _STARTS_BLOCK = re.compile(r"[ \t]*(?:#{1,6}(?:[ \t]|$)|[-*+][ \t]|\d{1,9}[.)][ \t]|\||>|`{3}|~{3})")

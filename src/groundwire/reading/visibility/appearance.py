@@ -20,8 +20,6 @@ from groundwire.reading.markdown.lists import numbered, text_before
 from groundwire.reading.text.numerals import numeral
 from groundwire.reading.visibility.hidden_styles import BLOCKS
 
-__all__ = ["prefer_spoken", "write_appearance"]
-
 _MAX_MARK: Final = 12  # characters of a text that is raised or lowered as a mark, not for its looks
 _SMALL_RATIO: Final = 0.9  # of the font size around
 _MIN_SHIFT: Final = 2.0  # pixels

@@ -27,24 +27,6 @@ from groundwire.reading.css.values import (
     ratio,
 )
 
-__all__ = [
-    "BLOCKS",
-    "FAINT",
-    "INHERITED",
-    "PLAIN",
-    "TINY_BOX",
-    "StyleEffect",
-    "box_hidden",
-    "effect_of",
-    "has_no_rows",
-    "hidden_by",
-    "hiding_classes",
-    "is_boxed",
-    "is_far",
-    "is_shown_by",
-    "measure_fonts",
-]
-
 FAINT: Final = 0.05
 """The opacity up to which nothing is visible."""
 

@@ -18,8 +18,6 @@ from groundwire.reading.css.colors import Color, alike, blend, color, gradient_c
 from groundwire.reading.css.values import OUT_OF_FLOW, arguments, comma_parts, fraction, pixels, ratio
 from groundwire.reading.visibility.hidden_styles import FAINT, hidden_by
 
-__all__ = ["COLORED", "unreadable"]
-
 COLORED: Final = "font[color], [bgcolor], body[text], body[link], [background]"
 """Elements that an attribute gives a color."""
 

@@ -19,17 +19,6 @@ from groundwire.reading.css.values import nested_levels
 from groundwire.reading.html.math import is_formula
 from groundwire.reading.html.semantics import is_task_box
 
-__all__ = [
-    "checked_states",
-    "drop_texts",
-    "drop_unrendered",
-    "is_cloaked",
-    "is_marked",
-    "keep_folded",
-    "place_shadows",
-    "take_shadows",
-]
-
 _NEVER_SHOWN: Final = frozenset(
     {
         "noscript", "iframe", "audio", "video", "canvas", "datalist", "noembed", "noframes", "meter", "progress",

@@ -52,8 +52,6 @@ from groundwire.reading.visibility.unrendered import (
     take_shadows,
 )
 
-__all__ = ["Removed", "drop_unseen"]
-
 _POSITIONED: Final = OUT_OF_FLOW | {"relative", "sticky"}
 _FADE_INS: Final = frozenset({"opacity", "visibility", "transform", "position", "clip", "filter"})
 """Properties that scripts reset when a part scrolls into view; `display` needs a click."""

@@ -29,8 +29,6 @@ from groundwire.reading.workers import pack, unpack
 if sys.platform != "win32":
     import resource
 
-__all__ = ["confine", "main"]
-
 _SET_NO_NEW_PRIVS, _SET_SECCOMP, _FILTER = 38, 22, 2  # linux/prctl.h, linux/seccomp.h
 
 _CREATE_RULESET, _ADD_RULE, _RESTRICT_SELF = 444, 445, 446  # the same numbers on every architecture

@@ -11,8 +11,6 @@ from __future__ import annotations
 import re
 from functools import cache
 
-__all__ = ["dense", "joined", "quoted", "readable", "split", "storable", "words_and_runs"]
-
 _MARK = "\x1f"  # a control character: `unicode61` treats it as a space
 # Thai and Lao, Myanmar, Hangul jamo, Khmer, CJK and kana, Hangul, CJK compatibility, half-width kana, CJK extensions.
 _DENSE = (

@@ -34,8 +34,6 @@ from groundwire.storage.archive.tables import (
 )
 from groundwire.storage.base import StoreError
 
-__all__ = ["PostgresTables", "vector"]
-
 _Db: TypeAlias = "psycopg.Connection[tuple[Any, ...]]"
 
 _VERSION = 1  # of the tables

@@ -20,8 +20,6 @@ from typing import Final, NamedTuple
 from groundwire.models.frequent_words import FREQUENT
 from groundwire.storage.archive.fts import dense, storable, words_and_runs
 
-__all__ = ["Question", "alternatives", "terms"]
-
 _LONGEST = 2_000  # characters of a query
 _MOST = 24  # words that are looked up; all of them are compared with the queries and passages that are found
 _STEM = 3  # letters before an ending

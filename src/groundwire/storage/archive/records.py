@@ -21,19 +21,6 @@ from groundwire.storage.archive.fts import joined, readable, split, storable
 if TYPE_CHECKING:
     from groundwire.models import Page
 
-__all__ = [
-    "ARCHIVE",
-    "ArchiveHit",
-    "Item",
-    "Kind",
-    "file_item",
-    "items_of",
-    "key_of",
-    "page_item",
-    "result_item",
-    "storable_queries",
-]
-
 ARCHIVE: Final = "archive"
 """The archive's name as the source of a row; its own results are not archived again."""
 

@@ -30,8 +30,6 @@ from groundwire.storage.archive.tables import (
 from groundwire.storage.base import StoreError
 from groundwire.storage.sqlite_db import StoreFile, is_busy, is_damaged, statements, transaction
 
-__all__ = ["SqliteTables"]
-
 _VERSION = 2  # of the tables
 _ITEM = ", ".join(f"coalesce(i.{name}, '')" if name == "published" else f"i.{name}" for name in Item._fields)
 _COLUMNS = ", ".join(Item._fields)

@@ -26,17 +26,6 @@ from groundwire.storage.base import StoreError
 if TYPE_CHECKING:  # its tables take long to load, and are not needed to store
     from groundwire.storage.archive.questions import Question
 
-__all__ = [
-    "RANKED",
-    "ArchiveTables",
-    "Broken",
-    "Candidate",
-    "Condition",
-    "Search",
-    "Statistics",
-    "filter_condition",
-]
-
 _Db = TypeVar("_Db")
 
 RANKED = 2_000

@@ -36,8 +36,6 @@ from groundwire_server.auth.admission import Admission
 from groundwire_server.auth.authentication import HOW
 from groundwire_server.error_body import failed, internal
 
-__all__ = ["Gateway", "build_app", "differences"]
-
 _logger = logging.getLogger(__name__)
 
 

@@ -27,15 +27,6 @@ from groundwire_server.api.drop_in_contents import DROP_INS, ignored
 from groundwire_server.api.request_models import SearchRequest, Tokens, WholeNumber, Words
 from groundwire_server.error_body import ApiModel, failed
 
-__all__ = [
-    "FORMS",
-    "PerplexityReply",
-    "PerplexityRequest",
-    "ResponseForm",
-    "search_perplexity",
-    "shaped",
-]
-
 _CHARACTERS = 4  # of a token, on average
 
 

@@ -22,8 +22,6 @@ from groundwire_server.api.context import Caller
 from groundwire_server.api.request_models import Words
 from groundwire_server.error_body import ApiModel, Failed, Problem, failed
 
-__all__ = ["SearxngFailure", "SearxngReply", "SearxngRequest", "read_searxng", "refuse_searxng", "search_searxng"]
-
 _LIMIT = 20  # results; the page size of an instance
 _FIELDS = 100  # of a form; there are eight
 _TIME_RANGES: Final[Mapping[str, TimeRange]] = {"": "all", "day": "d", "week": "w", "month": "m", "year": "y"}

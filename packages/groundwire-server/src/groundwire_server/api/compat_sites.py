@@ -12,8 +12,6 @@ from groundwire_server.api.context import Caller
 from groundwire_server.api.request_models import Address, ApiRequest, WholeNumber
 from groundwire_server.error_body import ApiModel
 
-__all__ = ["CrawlReply", "CrawledPage", "MapReply", "MapRequest", "crawl_site", "map_site"]
-
 _NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {"max_depth": "depth", "maxDepth": "depth", "maxDiscoveryDepth": "depth", "max_pages": "limit", "maxPages": "limit"}
 )

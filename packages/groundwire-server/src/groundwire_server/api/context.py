@@ -37,8 +37,6 @@ from groundwire_server.auth.admission import Admission
 from groundwire_server.client_disconnect import TrackedSend
 from groundwire_server.error_body import Failed, failed, failure_of
 
-__all__ = ["AppContext", "Caller", "Counted", "Requests", "Scrape", "Traffic"]
-
 _T = TypeVar("_T")
 
 _AGAIN = 2.0  # seconds; by then a load balancer has noticed, or another process has replaced this one

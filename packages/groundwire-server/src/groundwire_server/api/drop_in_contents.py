@@ -20,17 +20,6 @@ from groundwire.models.argument_names import OPEN_PAGE, argument_hint, translate
 from groundwire_server.api.context import Caller
 from groundwire_server.api.request_models import ApiRequest, PagesRequest, SearchRequest
 
-__all__ = [
-    "DROP_INS",
-    "Contents",
-    "add_contents",
-    "contents_of",
-    "ignored",
-    "with_contents",
-    "with_reasons",
-    "without_days",
-]
-
 _EFFECTIVE: Final = frozenset(
     ("include_answer", "include_raw_content", "contents", "scrape_options", "highlights", "text")
 )

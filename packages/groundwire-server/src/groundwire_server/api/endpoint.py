@@ -32,8 +32,6 @@ from groundwire_server.client_disconnect import Outbox, answer_whole, answer_wit
 from groundwire_server.error_body import ApiModel, Failed, Failure, failed, failure_of, internal, invalid
 from groundwire_server.request_json import check_json
 
-__all__ = ["Endpoint", "Reader", "Started", "Work", "is_json", "prefers", "read_json", "read_query"]
-
 _KIND = "text/event-stream"
 
 Tell = Callable[[str, BaseModel], None]

@@ -30,8 +30,6 @@ from groundwire_server.client_disconnect import TrackedSend, never, relay, until
 from groundwire_server.error_body import failed
 from groundwire_server.request_json import check_json
 
-__all__ = ["SessionOwners", "SessionRouting", "mcp_mount"]
-
 _logger = logging.getLogger(__name__)
 
 _PATH: Final = "/mcp"  # of streamable HTTP

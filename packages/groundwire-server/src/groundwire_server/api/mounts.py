@@ -14,14 +14,6 @@ from groundwire.web import Web
 from groundwire_server.api.context import AppContext, Counted
 from groundwire_server.auth import KeyFile
 
-__all__ = [
-    "LARGEST_MODEL_REQUEST",
-    "Mount",
-    "SignedIn",
-    "openai_mounts",
-]
-
-
 LARGEST_MODEL_REQUEST = 32_000_000  # bytes of a request to a model, which may contain images
 
 

@@ -12,8 +12,6 @@ from pydantic.json_schema import models_json_schema
 from groundwire._version import __version__
 from groundwire_server.api.routes import JSON, Operation
 
-__all__ = ["openapi"]
-
 _EVENTS = "text/event-stream"
 _EVENT: Final[Mapping[str, Any]] = {
     "type": "object",

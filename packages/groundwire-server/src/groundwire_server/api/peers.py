@@ -15,8 +15,6 @@ import aiohttp
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-__all__ = ["Peers", "summed"]
-
 _MAX_WAIT: Final = 5.0  # seconds for the metrics of another worker, half of what Prometheus waits for a scrape
 _NOT_SUMMED: Final[Mapping[str, Callable[[float, float], float]]] = {
     "groundwire_archive_up": min,

@@ -24,28 +24,6 @@ from groundwire.models.argument_names import ASK, OPEN_PAGE, SEARCH, recent, tra
 from groundwire.models.validators import TimeRangeName, time_range_of
 from groundwire_server.error_body import ApiModel
 
-__all__ = [
-    "ApiRequest",
-    "AskRequest",
-    "EmptyQuery",
-    "GivenSource",
-    "JsonObject",
-    "PagesRequest",
-    "PrepareCall",
-    "PrepareQuery",
-    "ResolveRequest",
-    "SearchRequest",
-    "SessionName",
-    "Size",
-    "Tokens",
-    "ToolCall",
-    "ToolName",
-    "ToolQuery",
-    "VerifyRequest",
-    "WholeNumber",
-    "Words",
-]
-
 _WORD = r"[^\s\x00-\x1f\x7f-\x9f]"  # text other than white space
 _MAX_ANSWER = 1_000_000  # characters of an answer to check
 

@@ -66,15 +66,6 @@ from groundwire_server.api.tool_routes import (
 )
 from groundwire_server.error_body import ApiModel, Failure
 
-__all__ = [
-    "JSON",
-    "Operation",
-    "PagesReply",
-    "operations",
-    "pages",
-    "search",
-]
-
 
 class PagesReply(ApiModel):
     """The response with several pages."""

@@ -21,17 +21,6 @@ from groundwire_server.api.endpoint import read_query
 from groundwire_server.api.request_models import SessionName
 from groundwire_server.error_body import ApiModel, Failed, failed
 
-__all__ = [
-    "HealthReply",
-    "SessionCall",
-    "SessionReply",
-    "alive",
-    "read_session",
-    "ready",
-    "reset_session",
-    "session",
-]
-
 _MOST_SOURCES = 1_000  # in one response
 
 

@@ -41,22 +41,6 @@ from groundwire_server.warning_header import warning_headers
 if TYPE_CHECKING:
     from groundwire.agent_loop import CitedAnswer
 
-__all__ = [
-    "AskReply",
-    "Delta",
-    "Reset",
-    "ResolveReply",
-    "VerifyReply",
-    "ask",
-    "call_tool",
-    "list_tools",
-    "prepared",
-    "read_prepare",
-    "read_tool",
-    "resolve",
-    "verify",
-]
-
 
 class VerifyReply(ApiModel):
     """The verdict on each sentence of an answer."""

@@ -12,8 +12,6 @@ from urllib.parse import quote
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["ACCESS_LOGGER", "AccessRecord", "facts_of", "with_access_log"]
-
 ACCESS_LOGGER = "groundwire_server.access"
 """The name of the logger."""
 

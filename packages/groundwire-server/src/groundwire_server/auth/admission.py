@@ -21,8 +21,6 @@ from dataclasses import dataclass
 from groundwire_server.auth.rate_limits import client_network
 from groundwire_server.error_body import Failed, failed
 
-__all__ = ["OVERLOADED", "Admission"]
-
 _TICK = 0.01  # seconds between two measurements
 _INTERVAL = 10  # measurements, after which the limit may change
 _MOST_WORK = 0.002  # seconds of CPU of a turn of the loop, above which the limit falls; see benchmarks/NOTES.md

@@ -23,18 +23,6 @@ if TYPE_CHECKING:
     from groundwire.web import Web
     from groundwire_server.auth.oauth import AccessTokens
 
-__all__ = [
-    "TENANT",
-    "Authenticator",
-    "Pages",
-    "Tenant",
-    "client_address",
-    "key_in",
-    "note_key",
-    "tenant_of",
-    "without_key",
-]
-
 
 def client_address(scope: Scope) -> str:
     """Return the client's address of a request; empty if the server does not know it."""

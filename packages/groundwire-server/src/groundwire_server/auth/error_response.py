@@ -12,8 +12,6 @@ from starlette.types import Message, Receive, Scope, Send
 from groundwire_server.auth.access_log import facts_of
 from groundwire_server.error_body import Failed
 
-__all__ = ["Headers", "raw_response", "refuse", "safe_headers", "sends_a_body"]
-
 Headers = list[tuple[bytes, bytes]]
 
 _LINGER = 1.0  # seconds, and

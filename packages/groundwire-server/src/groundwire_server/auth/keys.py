@@ -27,19 +27,6 @@ from groundwire.settings import Settings
 from groundwire.settings.sources import user_file
 from groundwire.settings.user_folders import expand_user, lock, os_reason, write
 
-__all__ = [
-    "ID",
-    "NAME",
-    "KeyFile",
-    "KeyLimits",
-    "KeyRecord",
-    "digest_of",
-    "id_of",
-    "is_key_of",
-    "key_file_of",
-    "make_key",
-]
-
 ID = r"[a-z2-7]{8}"
 """The ID of a key."""
 NAME = r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}"

@@ -42,8 +42,6 @@ from groundwire_server.auth.rate_limits import (
 from groundwire_server.error_body import Failed, failed
 from groundwire_server.host_check import HostCheck, is_loopback
 
-__all__ = ["CHANGEABLE", "Access", "check_listening", "needs_key"]
-
 _PUBLIC = frozenset({"/healthz", "/readyz"})  # paths that need no key and have no rate limit
 _OPERATORS = "/metrics"  # which only keys of operators may see
 _SUGGESTIONS = "/page/suggestions"  # of the web page, while a query is typed

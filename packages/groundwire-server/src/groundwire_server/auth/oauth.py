@@ -30,8 +30,6 @@ from groundwire_server.auth.authentication import Tenant
 from groundwire_server.auth.keys import KeyLimits
 from groundwire_server.error_body import Failed, failed
 
-__all__ = ["AccessTokens", "KeySet"]
-
 _logger = logging.getLogger(__name__)
 
 _WELL_KNOWN = "/.well-known/oauth-protected-resource"

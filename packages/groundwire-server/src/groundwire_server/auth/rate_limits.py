@@ -17,18 +17,6 @@ from groundwire_server.auth.error_response import Headers, refuse, safe_headers,
 from groundwire_server.auth.keys import KeyLimits
 from groundwire_server.error_body import Failed, failed
 
-__all__ = [
-    "Failures",
-    "LimitedRequest",
-    "Rates",
-    "check_encoding",
-    "check_headers",
-    "check_path",
-    "client_network",
-    "declared_length",
-    "too_large",
-]
-
 _ONCE = frozenset(
     {
         b"access-control-request-method",

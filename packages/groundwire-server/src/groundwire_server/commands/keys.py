@@ -19,8 +19,6 @@ from groundwire.settings import Settings, load
 from groundwire.settings.provider_options import provider_names
 from groundwire_server.auth.keys import KeyFile, KeyLimits, KeyRecord, key_file_of, make_key
 
-__all__ = ["keys"]
-
 _DAYS = re.compile(r"([1-9]\d{0,4})d")
 _LISTS: Final[Mapping[str, str]] = {
     "providers": "providers",

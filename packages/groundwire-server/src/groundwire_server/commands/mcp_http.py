@@ -11,8 +11,6 @@ from groundwire_server import fair_loop
 from groundwire_server.api import build_mcp
 from groundwire_server.commands.serve import run_server, say
 
-__all__ = ["serve_mcp"]
-
 _GRACE = 2.0  # seconds for running calls when the server is stopped
 
 

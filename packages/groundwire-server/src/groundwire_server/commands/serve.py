@@ -30,8 +30,6 @@ if TYPE_CHECKING:  # what lists the commands does not need the server itself
     from groundwire_server.api import Gateway
     from groundwire_server.supervisor import Seat
 
-__all__ = ["proxy", "run_server", "say", "serve"]
-
 _logger = logging.getLogger(__name__)
 
 _LOGGER = "groundwire_server"

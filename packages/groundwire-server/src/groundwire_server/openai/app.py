@@ -35,8 +35,6 @@ from groundwire_server.openai.responses import ResponsesHandler
 from groundwire_server.openai.upstream import Upstream, broken, forwarded_headers, returned_headers
 from groundwire_server.request_json import JSON_HEADERS, UpstreamRejected, parse_model_request
 
-__all__ = ["Proxy"]
-
 _logger = logging.getLogger(__name__)
 
 _PRIVATE_STORE_BYTES = 32_000_000  # bytes in this process of conversations that must not be stored

@@ -21,8 +21,6 @@ from groundwire_server.openai.handler import PiecesHandler
 from groundwire_server.openai.prompts import merge_values, sum_usage
 from groundwire_server.openai.upstream import UpstreamAnswer
 
-__all__ = ["ChatHandler"]
-
 _THOUGHT_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
 _CHUNK_HEAD = ("id", "object", "created", "model", "system_fingerprint", "service_tier")
 

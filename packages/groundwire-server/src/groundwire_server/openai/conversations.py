@@ -23,8 +23,6 @@ from groundwire.storage import Store, StoreError
 from groundwire.storage.base import AssignNumbers, Numbers
 from groundwire.tools import ToolResult
 
-__all__ = ["ConversationLedger", "Conversations", "History", "StoredRun", "Utterance", "question_in", "text_of"]
-
 _LEDGER_SECONDS: Final = 7 * 86_400.0  # seconds after which the store deletes the numbers of a conversation
 _RUN_SECONDS: Final = 86_400.0  # seconds that a client may take for its function
 _MAX_CANDIDATES: Final = 100  # conversations with the same history whose pages are compared

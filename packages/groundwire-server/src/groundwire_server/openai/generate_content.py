@@ -28,8 +28,6 @@ from groundwire_server.openai.conversations import Utterance, question_in
 from groundwire_server.openai.handler import PiecesHandler
 from groundwire_server.openai.prompts import arguments_in, utterances_in
 
-__all__ = ["GeminiHandler"]
-
 _SEARCH_TOOLS = ("googleSearch", "google_search", "googleSearchRetrieval", "google_search_retrieval")
 _READ_TOOLS = ("urlContext", "url_context")
 _TIME_FILTERS = ("timeRangeFilter", "time_range_filter")

@@ -42,8 +42,6 @@ from groundwire_server.openai.upstream import Upstream, UpstreamAnswer, broken, 
 from groundwire_server.request_json import JSON_HEADERS, UpstreamRejected, write_json
 from groundwire_server.warning_header import warning_headers
 
-__all__ = ["CONVERSATION_HEADERS", "SEARCH_HEADER", "CompletionHandler", "HandlerContext", "PiecesHandler"]
-
 CONVERSATION_HEADERS = ("x-groundwire-conversation", "x-openwebui-chat-id", "conversation_id")
 """Headers with the conversation of a request; the first one present counts."""
 

@@ -32,8 +32,6 @@ from groundwire_server.openai.prompts import arguments_in, location_of, sum_usag
 from groundwire_server.openai.upstream import UpstreamAnswer
 from groundwire_server.request_json import UpstreamRejected, write_json
 
-__all__ = ["CountTokensHandler", "MessagesHandler", "sealed_pages"]
-
 _ERROR_TYPES: Final[Mapping[int, str]] = {400: "invalid_request_error", 404: "not_found_error"}
 _SEARCH, _FETCH = "web_search_", "web_fetch_"  # prefixes of the types of server tools, which end in a date
 

@@ -23,8 +23,6 @@ from groundwire_server.openai.prompts import sum_usage
 from groundwire_server.openai.upstream import UpstreamAnswer, broken
 from groundwire_server.request_json import UpstreamRejected
 
-__all__ = ["OllamaChatHandler"]
-
 _TEXTS = ("content", "thinking")
 _METRICS = (
     "total_duration",

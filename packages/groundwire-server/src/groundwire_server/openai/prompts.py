@@ -16,9 +16,6 @@ from groundwire.hosted.answers import HostedCall
 from groundwire.tools import Tool
 from groundwire_server.openai.conversations import Utterance, text_of
 
-__all__ = ["arguments_in", "location_of", "merge_values", "messages_of", "sum_usage", "utterances_in", "with_date"]
-
-
 _ROLES: Final[Mapping[str, Literal["user", "assistant"]]] = MappingProxyType(
     {"user": "user", "assistant": "assistant", "model": "assistant"}
 )

@@ -18,8 +18,6 @@ from groundwire_server.openai.prompts import arguments_in, sum_usage
 from groundwire_server.openai.upstream import UpstreamAnswer
 from groundwire_server.request_json import UpstreamRejected
 
-__all__ = ["ResponsesHandler"]
-
 _ID_PREFIX = "ws_gw_"  # prefix of the IDs of generated items
 _START_EVENTS = frozenset({"response.created", "response.in_progress", "response.queued"})
 _END_EVENTS = frozenset({"response.completed", "response.incomplete", "response.failed", "response.cancelled"})

@@ -21,8 +21,6 @@ from groundwire.hosted.answers.types import parsed
 from groundwire_server.error_body import Failed, failed
 from groundwire_server.request_json import UpstreamRejected
 
-__all__ = ["Upstream", "UpstreamAnswer", "broken", "forwarded_headers", "parse_events", "returned_headers"]
-
 _CONNECTION_HEADERS = frozenset(
     # RFC 9110, section 7.6.1, and what each connection sets for itself.
     {

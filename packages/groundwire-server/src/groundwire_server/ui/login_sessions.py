@@ -16,8 +16,6 @@ from groundwire_server.auth.authentication import client_address
 from groundwire_server.auth.keys import id_of, is_key_of
 from groundwire_server.auth.rate_limits import Failures
 
-__all__ = ["SignIns", "local_path"]
-
 _COOKIE = "groundwire_sign_in"
 _LIFE = 12 * 3_600  # seconds
 _ID = re.compile(r"[A-Za-z0-9_-]{43}")

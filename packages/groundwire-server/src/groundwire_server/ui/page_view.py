@@ -21,8 +21,6 @@ from groundwire.web import Web
 from groundwire_server.ui.formatting import web_url
 from groundwire_server.ui.query_params import ViewQuery
 
-__all__ = ["Reading", "ShownPassage", "elapsed_ms", "inert_html", "read_page"]
-
 _NESTING = 30  # blocks within blocks; what is deeper stays as it is written
 _TOP_LEVEL = 3  # the level of the highest heading of a page, below those of the template
 _LOWEST_LEVEL = 6

@@ -10,8 +10,6 @@ from urllib.parse import urlencode
 from groundwire.errors import InvalidRequest
 from groundwire.models import MAX_LIMIT, MAX_PAGE, SafeSearch, Strategy, TimeRange
 
-__all__ = ["SEARCH_FIELDS", "ViewQuery", "link", "parse_integer"]
-
 SEARCH_FIELDS = (
     "q",
     "follows",

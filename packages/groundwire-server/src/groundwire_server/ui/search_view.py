@@ -27,8 +27,6 @@ from groundwire_server.ui.query_params import ViewQuery, link
 from groundwire_server.ui.template_streaming import Html
 from groundwire_server.ui.view import Visit
 
-__all__ = ["Answering", "Pending", "SearchOutcome", "start"]
-
 _OPEN, _CLOSE = "\ue000", "\ue001"  # of the private use area: delimiters of a number until it becomes a link
 _CITED = re.compile(f"{_OPEN}(\\d+){_CLOSE}")
 

@@ -17,8 +17,6 @@ from groundwire.routing.confirm_empty import CONTROL_REASON
 from groundwire_server.ui import formatting
 from groundwire_server.ui.query_params import link
 
-__all__ = ["POLICY", "Assets", "Html", "Templates"]
-
 POLICY = "; ".join(
     (
         "default-src 'none'",

@@ -24,8 +24,6 @@ from groundwire_server.error_body import failure_of
 from groundwire_server.ui.query_params import ViewQuery, link
 from groundwire_server.ui.template_streaming import Html, Templates
 
-__all__ = ["View", "ViewContext", "ViewFunction", "Visit", "session_cookie"]
-
 _COOKIE = "groundwire_session"
 _TOKEN = re.compile(r"[0-9a-f]{24}")
 _MONTH = 30 * 86_400  # seconds

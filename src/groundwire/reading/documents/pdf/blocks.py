@@ -20,9 +20,6 @@ from groundwire.reading.documents.pdf.table_rows import is_entry, row_starts
 from groundwire.reading.documents.tabular import to_table
 from groundwire.reading.markdown.escaping import escape_line, fence
 
-__all__ = ["Block", "blocks", "join_broken", "table_at"]
-
-
 _MIN_ROWS: Final = 3
 _SLACK: Final = 2.0  # points
 _MIN_CERTAIN_COLUMNS: Final = 4  # a head with one row below it is a table if all of these are filled

@@ -14,8 +14,6 @@ from typing import Final
 
 from groundwire.reading.documents.pdf.words import Box, Word, is_to_left
 
-__all__ = ["Segment", "regions", "segments"]
-
 _MAX_DEPTH: Final = 4  # nested columns; no page has more
 _MIN_COLUMN_SHARE: Final = 0.08  # share of the width; a column is not narrower
 _MAX_WORD_GAP: Final = 1.0  # times the font size; two words farther apart may belong to two columns

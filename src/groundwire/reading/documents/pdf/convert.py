@@ -30,9 +30,6 @@ from groundwire.reading.markdown.escaping import escape_line, escape_text
 from groundwire.reading.metadata.dates import iso_date, later_day
 from groundwire.reading.text.sanitize import removal_warning
 
-__all__ = ["add_links", "read_details", "read_pdf"]
-
-
 _COMPOUNDS: Final = re.compile(r"(?<![^\W\d_])[^\W\d_]+-[^\W\d_]+")
 _MARK: Final = re.compile(r"^(\\?)\[page (?=\d{1,6}\\?\]\s*$)", re.MULTILINE)
 _MAX_LISTED_PAGES: Final = 12  # pages listed in a warning

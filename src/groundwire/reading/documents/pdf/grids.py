@@ -17,8 +17,6 @@ from groundwire.reading.documents.pdf.pdfium import Edge
 from groundwire.reading.documents.pdf.table_rows import row_starts
 from groundwire.reading.documents.pdf.words import Word, is_to_left
 
-__all__ = ["with_tables"]
-
 _GAP: Final = 2.5  # points; lines nearer to each other are one
 _MAX_PAIRS: Final = 200_000
 _MAX_COLUMNS: Final = 60  # columns of a grid

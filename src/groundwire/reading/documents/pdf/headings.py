@@ -14,8 +14,6 @@ from typing import Any, Final
 from groundwire.reading.documents.pdf.blocks import Block
 from groundwire.reading.documents.pdf.lines import Line
 
-__all__ = ["Headings", "drop_furniture", "outline_levels"]
-
 _MIN_RATIO: Final = 1.12  # times the body font size
 _MAX_LEVELS: Final = 5
 _MAX_TITLE: Final = 200  # characters

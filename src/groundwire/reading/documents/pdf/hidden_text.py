@@ -17,8 +17,6 @@ from groundwire.reading.documents.pdf.pdfium import PdfPage
 from groundwire.reading.documents.pdf.shapes import Color, Shapes, fill_color, page_shapes
 from groundwire.reading.documents.pdf.words import Word
 
-__all__ = ["Picture", "VisibleContent", "look"]
-
 _WHITE: Final = 0xFFFFFFFF
 _SCALE: Final = 1.5  # pixels for a point
 _MAX_SIDE: Final = 1_600  # pixels of the longer side

@@ -13,8 +13,6 @@ from groundwire.reading.documents.pdf.words import Box, Word, is_to_left
 from groundwire.reading.documents.runs import TextRun, link_target, to_inline
 from groundwire.reading.markdown.escaping import escape_text
 
-__all__ = ["Cell", "Line", "lines"]
-
 _LEADERS: Final = re.compile(r"(?:\s?[.\u2026\u00b7_]){5,}\s*|(?:\s?\.){3,4}\s{0,3}(?=\d{1,4}(?:, ?\d{1,4}){0,30}$)")
 _LEADING: Final = ("...", ". .", "\u2026", "\u00b7", "__")
 

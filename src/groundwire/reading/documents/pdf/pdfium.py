@@ -17,8 +17,6 @@ from typing import Any, Final
 
 from groundwire.reading.extracted import UnreadableDocument
 
-__all__ = ["Edge", "Pdf", "PdfPage", "form_values", "open_pdf", "page_edges"]
-
 _PAGE: Final = re.compile(rb"(?<![0-9])(\d{1,7}) 0 obj\s*<<(?:(?!obj)[^\0]){0,4000}?/Type\s*/Page(?![a-zA-Z])")
 _MAX_PAGES: Final = 10_000
 _MAX_FIELDS: Final = 5_000

@@ -9,8 +9,6 @@ from typing import Final
 from groundwire.reading.documents.pdf.pdfium import PdfPage
 from groundwire.reading.documents.pdf.words import Box
 
-__all__ = ["Color", "Shape", "Shapes", "fill_color", "page_shapes"]
-
 Color = tuple[int, int, int, int]
 """Red, green, blue and opacity, 0 to 255 each."""
 

@@ -6,8 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-__all__ = ["is_entry", "row_starts"]
-
 _ENTRY: Final = re.compile(r"[-+(]?[$\u20ac\u00a3]? ?\d[\d.,/]{0,20} ?%?\)?|[^:]{2,40}:")
 
 

@@ -20,21 +20,6 @@ from typing import Any, Final
 from groundwire.reading.documents.pdf.pdfium import Edge, PdfPage
 from groundwire.reading.documents.runs import MONOSPACED
 
-__all__ = [
-    "MAX_LETTERS",
-    "Box",
-    "FontFace",
-    "Word",
-    "is_to_left",
-    "joined_letters",
-    "level_scripts",
-    "page_words",
-    "strike",
-    "turned",
-    "turned_box",
-    "turned_edge",
-]
-
 MAX_LETTERS: Final = 200_000
 """Maximum letters of a page that are processed; a full page of small print has a tenth of it."""
 _WORD: Final = re.compile(r"[^\s\x00-\x1f]+|[\x02\ufffe]")
