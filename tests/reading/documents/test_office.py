@@ -6,6 +6,7 @@ import builtins
 import io
 import random
 import re
+import struct
 import zipfile
 from types import ModuleType
 from typing import Any
@@ -697,6 +698,16 @@ def test_a_presentation_that_begins_like_any_package_is_found_by_its_parts() -> 
 def test_a_cut_file_says_that_it_is_damaged(kind: KindName, body: bytes) -> None:
     with pytest.raises(UnreadableDocument) as caught:
         read(kind, body[: len(body) // 2])
+    assert caught.value.reason.why == "broken"
+
+
+def test_a_bug_in_the_library_of_spreadsheets_leaves_a_damaged_file() -> None:
+    relation, name = "rId9".encode("utf-16-le"), "Tides".encode("utf-16-le")
+    sheet = struct.pack("<III", 0, 1, 4) + relation + struct.pack("<I", 5) + name
+    parts: dict[str, str | bytes] = {"xl/_rels/workbook.bin.rels": relations({})}
+    parts["xl/workbook.bin"] = bytes([0x9C, 1, len(sheet)]) + sheet
+    with pytest.raises(UnreadableDocument) as caught:  # its Rust code panics: no relationship has that id
+        read("sheet", zipped(parts))
     assert caught.value.reason.why == "broken"
 
 

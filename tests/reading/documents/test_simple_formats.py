@@ -145,6 +145,11 @@ def test_what_stands_for_a_character_in_rich_text_ends_with_the_group_or_a_word(
     assert read(body).extracted.content == "\u2022 First pier.\n\n\u2022Second.\n\n\u20ac12"
 
 
+def test_rich_text_of_east_asian_code_pages_has_characters_of_two_bytes() -> None:
+    body = rb"{\rtf1\ansi\ansicpg932 \'93\'fa\'96{\b\'7b}\'83e\'83X\'83g \uc2\u26085\'93\'fa.\par}"
+    assert read(body).extracted.content == "\u65e5{\u30c6\u30b9\u30c8 \u65e5."
+
+
 def test_rich_text_has_its_links_and_the_text_of_its_drawings() -> None:
     body = rb"""{\rtf1 See {\field{\*\fldinst{ HYPERLINK "https://a.example/x_y" }}{\fldrslt{\ul the tides}}}.\par
 {\shp{\*\shpinst\shpleft1{\sp{\sn name}{\sv value}}{\shptxt Lamp\par}}{\shprslt old Lamp}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -168,7 +169,7 @@ class _RtfReader:
         self._skip = self._hidden = self._first = self._in_table = False
         self._unit, self._fallbacks = 1, 0
         """The fallback characters that follow a numeric one, and those of the last one that still follow."""
-        self._page = "cp1252"
+        self._decoder = _decoder(1252)
         self._styles = frozenset[str]()
         self._link = ""
         self._stack: list[tuple[bool, int, bool, bytes, frozenset[str], str]] = []
@@ -178,6 +179,7 @@ class _RtfReader:
         text = ""
         if token["brace"] or token["word"]:
             self._fallbacks = 0
+            self._decoder.reset()
         if token["brace"] == b"{" and len(self._stack) < _MAX_DEPTH:
             self._stack.append((self._skip, self._unit, self._hidden, self._inside, self._styles, self._link))
             self._first = True
@@ -189,13 +191,14 @@ class _RtfReader:
             text = self._control(token["word"], number) or self._format(token["word"], number)
         elif token["hex"]:
             if not self._fallbacks:
-                text = _decoded(bytes.fromhex(token["hex"].decode()), self._page)
+                text = self._decoder.decode(bytes.fromhex(token["hex"].decode()))
             self._fallbacks = max(0, self._fallbacks - 1)
         elif symbol := token["symbol"]:
             self._skip = self._skip or symbol == b"*"
             text = {b"~": " ", b"_": "-"}.get(symbol, symbol.decode("ascii", "replace") if symbol in b"\\{}" else "")
         elif raw := token["text"]:
-            text, self._fallbacks = _decoded(raw[self._fallbacks :], self._page), max(0, self._fallbacks - len(raw))
+            text = self._decoder.decode(raw[self._fallbacks :])
+            self._fallbacks = max(0, self._fallbacks - len(raw))
         self._first = False
         self._add(text)
 
@@ -211,7 +214,7 @@ class _RtfReader:
         elif word == b"shptxt":  # of a drawing, whose other values are skipped
             self._skip = self._skip and (len(self._stack) < 2 or self._stack[-2][0])
         elif word == b"ansicpg" and number:
-            self._page = f"cp{number}"
+            self._decoder = _decoder(number)
         elif word == b"uc" and number is not None:
             self._unit = min(max(number, 0), 10)
         elif word == b"u" and number is not None:
@@ -280,11 +283,12 @@ def _joined(text: str) -> str:
     return " ".join(_paired(text).split())
 
 
-def _decoded(raw: bytes, page: str) -> str:
+def _decoder(page: int) -> codecs.IncrementalDecoder:
+    """Return the decoder of a code page, to which the bytes of an East Asian character come one by one."""
     try:
-        return raw.decode(page, "replace")
+        return codecs.getincrementaldecoder(f"cp{page}")("replace")
     except LookupError:
-        return raw.decode("cp1252", "replace")
+        return codecs.getincrementaldecoder("cp1252")("replace")
 
 
 _TAG: Final = re.compile(r"</?[^<>\n]{0,100}>|\{\\[^{}\n]{0,100}\}")

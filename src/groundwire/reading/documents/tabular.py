@@ -153,9 +153,13 @@ def read_sheets(body: bytes) -> Extracted:
         book = calamine.CalamineWorkbook.from_filelike(io.BytesIO(body))
     except calamine.PasswordError as error:
         raise UnreadableDocument("protected", "The spreadsheet opens only with a password.") from error
-    except (calamine.CalamineError, OSError, ValueError) as error:
+    except BaseException as error:
+        # A bug in its Rust code is a PanicException, which is no Exception (pyo3) and cannot be imported.
+        expected = isinstance(error, (calamine.CalamineError, OSError, ValueError))
+        if not expected and type(error).__name__ != "PanicException":
+            raise
         raise UnreadableDocument(
-            "broken", "The spreadsheet is damaged or cut off. Look for another copy of it."
+            "broken", "The spreadsheet is damaged, cut off, or encrypted. Look for another copy of it."
         ) from error
     parts: list[str] = []
     warnings: list[str] = []
