@@ -178,7 +178,7 @@ async def test_the_setting_turns_it_on(world: World) -> None:
     url = f"{world.site('articles').url}/wiki/reciprocal-rank-fusion"
     options = {"storage": {"url": "memory://"}, "policy": {"allowed_origins": world.origins}}
     async with Web(Settings.model_validate(options | {"read": {"ranker": "embeddings"}})) as web:
-        page = await web.open_page(url, query="how is the constant k chosen", max_tokens=100)
+        page = await web.open_page(url, query="how is the constant k chosen", max_tokens=100, timeout=120)
     assert "The usual choice is k = 60" in page.content
 
 
