@@ -74,8 +74,10 @@ def bound_tree(data: bytes) -> None:
 
 
 def _words(markup: str) -> str:
+    """Return the text, without names of tags, which are text in a `noscript`; those that are surplus have another."""
     tokens = turbohtml.tokenize(markup, resolve_references=False, capture_attributes=False)
-    return "".join(token.data or "" for token in tokens if token.type == turbohtml.TokenType.TEXT)
+    text = "".join(token.data or "" for token in tokens if token.type == turbohtml.TokenType.TEXT)
+    return re.sub(r"<\w+", "<", text)
 
 
 def inflate(data: bytes) -> None:
