@@ -169,6 +169,25 @@ async def test_an_answer_without_text_is_a_failure(settings: Make, world: World)
             await asked(web)
 
 
+@pytest.mark.parametrize(
+    ("status", "body", "words"),
+    [
+        (404, '{"detail": "no such model"}', "no such model. Check answer.base_url and answer.model"),
+        (400, '[{"error": {"message": "no tools here"}}]', "no tools here. Check answer.base_url"),
+        (401, '{"message": "no such key"}', "no such key. Check OPENAI_API_KEY"),
+        (400, '{"error": {"message": "API key not valid."}}', "not valid.. Check OPENAI_API_KEY"),
+        (429, '{"error": "too fast"}', "too fast. Try again later"),
+        (503, '{"error": {"message": "full"}}', "full. Try again later"),
+    ],
+)
+async def test_an_error_of_any_form_says_why(settings: Make, world: World, status: int, body: str, words: str) -> None:
+    model = world.add(ModelServer(quoting))
+    model.fail(InjectedFault.status(status, body))
+    async with Web(using(settings, model)) as web:
+        with pytest.raises(ProviderError, match=words):
+            await ask(QUESTION, web=web)
+
+
 async def test_a_stream_that_fails_in_the_middle_says_so(settings: Make, world: World) -> None:
     class Broken(Writer):
         def handle(self, request: Recorded) -> EmulatedResponse:

@@ -9,7 +9,8 @@ from typing import Any, Final
 from groundwire.deadline import Deadline
 from groundwire.errors import ConfigurationError, GroundwireError, InvalidRequest, ProviderError
 from groundwire.hosted.answers import AnswerStream, HostedAnswer
-from groundwire.hosted.answers.types import parsed
+from groundwire.hosted.answers.types import items, parsed
+from groundwire.hosted.answers.upstream_errors import error_of
 from groundwire.tools.conversions import GUIDANCE
 from groundwire.tools.definitions import CITING, UNTRUSTED
 from groundwire.transport import Response
@@ -148,10 +149,13 @@ def _json(reply: Response, base: str, api: str) -> Any:
     data = parsed(reply.body)
     if reply.status == 200 and isinstance(data, dict):
         return data
-    error = data.get("error") if isinstance(data, dict) else None
-    reason = error.get("message") if isinstance(error, dict) else error
-    fix = f"Check {_MAKERS[api][1]}" if reply.status in {401, 403} else "Check answer.base_url and answer.model"
-    reason = str(reason or "no reason given")[:300]
+    error = error_of(next(items(data if isinstance(data, list) else [data]), {}), status=reply.status)
+    reason = error.message if error and error.message else "no reason given"
+    fix = "Check answer.base_url and answer.model"
+    if reply.status in {401, 403} or "API key" in reason:  # which Gemini says with 400
+        fix = f"Check {_MAKERS[api][1]}"
+    elif reply.status == 429 or reply.status >= 500:  # neither is wrong
+        fix = "Try again later"
     raise ProviderError("model", f"{base} answered with HTTP {reply.status}: {reason}", status=reply.status, fix=fix)
 
 
