@@ -165,8 +165,28 @@ async def test_what_goes_wrong_is_raised_by_the_iteration(settings: Make, world:
 async def test_an_answer_without_text_is_a_failure(settings: Make, world: World) -> None:
     writer = world.add(Writer([], []))
     async with Web(using(settings, writer)) as web:
-        with pytest.raises(ProviderError, match="gave no answer"):
+        with pytest.raises(ProviderError, match="gave no answer: its text is empty"):
             await asked(web)
+
+
+@pytest.mark.parametrize(
+    ("finish", "cause"), [("length", "its limit of tokens was reached"), ("content_filter", "a filter stopped it")]
+)
+async def test_an_answer_that_was_cut_off_says_so(settings: Make, world: World, finish: str, cause: str) -> None:
+    class Cut(EmulatedServer):
+        text = ""
+
+        def handle(self, request: Recorded) -> EmulatedResponse:
+            choice = {"index": 0, "message": {"role": "assistant", "content": self.text}, "finish_reason": finish}
+            return EmulatedResponse.json({"model": "m", "choices": [choice]})
+
+    model = world.add(Cut("cut"))
+    async with Web(using(settings, model)) as web:
+        with pytest.raises(ProviderError, match=f"gave no answer: .*{cause}"):
+            await ask(QUESTION, web=web)
+        model.text = "It merges"
+        answer = await ask(QUESTION, web=web)
+    assert cause in " ".join(answer.warnings)
 
 
 @pytest.mark.parametrize(

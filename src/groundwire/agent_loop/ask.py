@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any, Final, Literal
 
 from groundwire.agent_loop.chat_model import ChatModel, find_model
@@ -96,6 +97,11 @@ class AnswerCompleted(Wordless):
 
 AskEvent = LoopEvent | TextDelta | TextReset | TextCompleted | AnswerCompleted
 """What happens while a question is answered. The text of all `TextDelta` after the last `TextReset` is the answer's."""
+
+_CUT: Final[Mapping[str, str]] = MappingProxyType(
+    {"length": "its limit of tokens was reached", "refused": "the model refused, or a filter stopped it"}
+)
+"""What happened to an answer that the model did not end."""
 
 _Tell = Callable[[AskEvent], None]
 
@@ -274,10 +280,12 @@ async def _write(
         ledger=ledger,
         on_event=tell,
     )
+    cut = _CUT.get(run.answer.finish)
     if not run.answer.text.strip():
         if run.stop == "deadline":
             raise DeadlineExceeded(f"The model {writer.model} gave no answer in time. Allow more with answer.timeout.")
-        raise ProviderError("model", f"{writer.model} gave no answer: {run.reason}")
+        reason = run.reason if run.stop != "answered" else cut or "its text is empty"
+        raise ProviderError("model", f"{writer.model} gave no answer: {reason}")
     pages_by_url = {page.url: page for page in await web.sources()}
     pages = tuple(
         replace(pages_by_url[source.url], number=source.citation_id, title=source.title)
@@ -286,6 +294,7 @@ async def _write(
         for source in run.sources
     )
     warnings = run.plan.warnings if run.stop == "answered" else (*run.plan.warnings, run.reason)
+    warnings = (*warnings, f"The answer may be incomplete: {cut}.") if cut else warnings
     return run.answer.text, warnings, pages
 
 
