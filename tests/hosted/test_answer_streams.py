@@ -301,6 +301,18 @@ def test_an_empty_text_of_a_stream_is_in_its_turn_as_in_that_of_a_whole_answer()
     assert stream.answer.turn == read_answer("deepseek", body).turn
 
 
+def test_a_streamed_compaction_is_whole_in_the_turn_and_pauses_it() -> None:
+    stream = AnswerStream("anthropic")
+    stream.event({"type": "content_block_start", "index": 0, "content_block": {"type": "compaction", "content": None}})
+    delta = {"type": "compaction_delta", "content": "So far: cats.", "encrypted_content": "opaque"}
+    stream.event({"type": "content_block_delta", "index": 0, "delta": delta})
+    stream.event({"type": "content_block_stop", "index": 0})
+    stream.event({"type": "message_delta", "delta": {"stop_reason": "compaction"}})
+    stream.close()
+    assert stream.answer.turn == ({"role": "assistant", "content": [{**delta, "type": "compaction"}]},)
+    assert stream.answer.finish == "pause"
+
+
 @pytest.mark.parametrize("name", ["tool_calls", "executed_tools", "reasoning_details"])
 def test_objects_that_are_nested_deeply_are_taken_as_they_are(name: str) -> None:
     deep: dict[str, Any] = {}

@@ -69,10 +69,12 @@ class AnthropicReader(WireReader):
             self._block(block)
 
     def _delta(self, index: int, delta: dict[str, Any]) -> None:
-        self._open.begin(index, {"type": "text"} if "text" in delta else {})  # if its start was lost
+        block = self._open.begin(index, {"type": "text"} if "text" in delta else {})  # if its start was lost
         field, name = _GROWING.get(text_of(delta.get("type")), ("", ""))
         if field:
             self._open.add(index, field, delta.get(name))
+        elif delta.get("type") == "compaction_delta":
+            block |= {name: value for name, value in delta.items() if name != "type"}
         if field == "text":
             self.answer.stream_text(delta.get("text"))
 
