@@ -364,6 +364,8 @@ def test_a_failed_search_stands_beside_a_good_answer(code: str) -> None:
 REFUSALS: list[tuple[str, dict[str, Any], str]] = [
     ("anthropic", {"type": "message", "content": [], "stop_reason": "refusal"}, "refusal"),
     ("gemini", {"candidates": [{"finishReason": "SAFETY"}]}, "SAFETY"),
+    ("gemini", {"candidates": [{"finishReason": "ESCALATION"}]}, "ESCALATION"),
+    ("gemini", {"candidates": [{"finishReason": "PUP_LIMITED_DISABLED"}]}, "PUP_LIMITED_DISABLED"),
     ("gemini", {"promptFeedback": {"blockReason": "PROHIBITED_CONTENT"}}, "PROHIBITED_CONTENT"),
     ("openai_chat", {"choices": [{"message": {"content": ""}, "finish_reason": "content_filter"}]}, "content_filter"),
     (
@@ -400,6 +402,8 @@ def test_running_out_of_tokens_is_no_error() -> None:
     body = {"object": "response", "status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}}
     answer = read_answer("openai_responses", body)
     assert (answer.error, answer.stop_reason, answer.finish) == (None, "incomplete", "length")
+    answer = read_answer("gemini", {"candidates": [{"finishReason": "CONTINUATION"}]})
+    assert (answer.error, answer.finish) == (None, "length")
 
 
 CALLS: list[tuple[str, dict[str, Any], HostedCall]] = [
@@ -572,6 +576,16 @@ def test_an_unknown_api_is_named() -> None:
         read_answer("closedai", {})
     with pytest.raises(InvalidRequest):
         AnswerStream("closedai")
+
+
+def test_geminis_citations_of_an_image_are_of_its_page() -> None:
+    image = {"sourceUri": URL, "imageUri": "https://b.example/cat.png", "title": "Cats", "domain": "a.example"}
+    support = {"segment": {"endIndex": 3, "text": "One"}, "groundingChunkIndices": [0]}
+    grounding = {"groundingChunks": [{"image": image}], "groundingSupports": [support]}
+    candidate = {"content": {"parts": [{"text": "One"}]}, "finishReason": "STOP", "groundingMetadata": grounding}
+    answer = read_answer("gemini", {"candidates": [candidate]})
+    assert [(source.url, source.title) for source in answer.sources] == [(URL, "Cats")]
+    assert [(cited.url, cited.start, cited.end) for cited in answer.citations] == [(URL, 0, 3)]
 
 
 @pytest.mark.req("B7")

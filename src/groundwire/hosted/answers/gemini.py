@@ -6,10 +6,10 @@ from typing import Any
 
 from groundwire.hosted.answers.answer_builder import AnswerBuilder, ByteSpans, WireReader
 from groundwire.hosted.answers.source_audit import site_of
-from groundwire.hosted.answers.types import HostedError, count, items, object_of, offset, text_of, texts
+from groundwire.hosted.answers.types import HostedError, count, first_text, items, object_of, offset, text_of, texts
 from groundwire.hosted.answers.upstream_errors import outcome_of
 
-_NORMAL_FINISHES = frozenset({"STOP", "MAX_TOKENS", "FINISH_REASON_UNSPECIFIED"})
+_NORMAL_FINISHES = frozenset({"STOP", "MAX_TOKENS", "CONTINUATION", "FINISH_REASON_UNSPECIFIED"})
 _RETRIEVED = "URL_RETRIEVAL_STATUS_SUCCESS"
 
 
@@ -138,6 +138,6 @@ class GeminiReader(WireReader):
 
 def _page(chunk: dict[str, Any]) -> tuple[str, str, str]:
     """Return the URL, the title and the site of a grounding chunk; all empty if it is not a page."""
-    about = object_of(chunk.get("web")) or object_of(chunk.get("retrievedContext")) or object_of(chunk.get("maps"))
-    url, title = text_of(about.get("uri")), text_of(about.get("title"))
+    about = next(filter(None, map(object_of, map(chunk.get, ("web", "retrievedContext", "maps", "image")))), {})
+    url, title = first_text(about.get("uri"), about.get("sourceUri")), text_of(about.get("title"))
     return url, title, site_of(url, about.get("domain"), title)
