@@ -20,7 +20,7 @@ QUESTION = "reciprocal rank fusion"
 
 @pytest.fixture
 def model(terminal: Terminal) -> ModelServer:
-    made: ModelServer = terminal.world.add(ModelServer(quoting, listed=("miniature",)))
+    made: ModelServer = terminal.world.add(ModelServer(quoting, listed=("text-embedding-m", "miniature")))
     return made
 
 

@@ -203,12 +203,12 @@ def _api_of(model: str) -> tuple[str, str]:
 
 
 async def _models(clients: HttpClients, base: str) -> tuple[str, ...]:
-    """Return the models that a server lists; none where nothing answers."""
+    """Return the models that a server lists, without those for embeddings; none where nothing answers."""
     try:
         reply = await clients.operator(base).call(
             "model", "GET", f"{base.rstrip('/')}/models", deadline=Deadline.after(_PROBE_SECONDS)
         )
         rows = reply.json()["data"]
-        return tuple(str(row["id"]) for row in rows)
+        return tuple(name for name in (str(row["id"]) for row in rows) if "embed" not in name)
     except (GroundwireError, ValueError, LookupError, TypeError):
         return ()

@@ -301,7 +301,7 @@ class AnswerSettings(SettingsSection):
     """Its base URL, such as `http://127.0.0.1:11434/v1`; empty means the vendor's own, with the key of
     OPENAI_API_KEY, ANTHROPIC_API_KEY or GEMINI_API_KEY."""
     model: str = ""
-    """The model's name; empty means the first one listed by a server in `local_servers`."""
+    """The model's name; empty means the first one listed by a server in `local_servers`, except for embeddings."""
     local_servers: Words = (
         "http://127.0.0.1:11434/v1",
         "http://127.0.0.1:1234/v1",
