@@ -112,6 +112,30 @@ async def test_no_marker_is_divided(settings: Make, world: World, size: int) -> 
     assert not [span for span in spans(shown) if cuts & set(range(span[0] + 1, span[1]))]
 
 
+@pytest.mark.parametrize("size", [1, 5, 1_000])
+async def test_thoughts_in_the_text_are_not_the_answer(settings: Make, world: World, size: int) -> None:
+    said = "\n<think>" + "They ask [2]. " * 99 + "</think>\n\nRanks are <b>merged</b> [1]."
+    writer = world.add(Writer([], [said[at : at + size] for at in range(0, len(said), size)]))
+    async with Web(using(settings, writer)) as web:
+        events = await asked(web)
+    last = events[-1]
+    assert isinstance(last, AnswerCompleted)
+    assert told(events) == last.answer.text == "Ranks are <b>merged</b> [1]."
+    assert [source.citation_id for source in last.answer.sources] == [1]
+
+
+@pytest.mark.parametrize("said", ["<think>They ask", "<", "<thinking> is a tag."])
+async def test_what_only_begins_like_thoughts(settings: Make, world: World, said: str) -> None:
+    writer = world.add(Writer([], [said[:5], said[5:]]))
+    async with Web(using(settings, writer)) as web:
+        if "They ask" in said:
+            with pytest.raises(ProviderError, match="gave no answer"):
+                await asked(web)
+            return
+        events = await asked(web)
+    assert told(events) == said
+
+
 async def test_text_is_read_before_the_model_has_ended(settings: Make, world: World) -> None:
     writer = world.add(Writer([], ["Ranks ", "are merged."], pause=True))
     async with Web(using(settings, writer)) as web:

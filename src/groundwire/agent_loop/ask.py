@@ -13,6 +13,7 @@ from groundwire.agent_loop.chat_model import ChatModel, find_model
 from groundwire.agent_loop.citation_ledger import CitationLedger
 from groundwire.agent_loop.entailment import judged_report
 from groundwire.agent_loop.run import run_tools
+from groundwire.agent_loop.tool_calls import answer_of
 from groundwire.agent_loop.types import LoopEvent, Wordless
 from groundwire.citations import Mark, MarkScanner
 from groundwire.citations.link_filter import LinkFilter, policy_filter
@@ -28,6 +29,8 @@ from groundwire.web import Web
 
 _MAX_QUOTED_PAGES: Final = 3  # that are read for quotes
 _ESCAPED: Final = re.compile(r"(?<=\w)\\([_(){}=^|.!$%&',/:;?@+-])")  # means the same without, after a letter
+_THOUGHTS: Final = re.compile(r"\A\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
+"""What a model says to itself, where its server does not tell that from the answer."""
 _MARKUP: Final = re.compile(r"(\\[\[\]<*`\\])|\[([^\[\]]*)\]\([^()\s]*\)|[*`]|^#+ |\[\^?\d+\]", re.MULTILINE)
 
 
@@ -118,15 +121,24 @@ class _Draft:
         self._tell = tell
         self._filter = links
         self._scanner = MarkScanner()
+        self._head: str | None = ""  # while it may be thoughts: how the text begins, and its last characters
         self.is_empty = True
 
     def feed(self, text: str) -> None:
         """Take more of the text."""
+        if self._head is not None:
+            self._head += text
+            text = _THOUGHTS.sub("", self._head)
+            if "<think>".startswith(text.strip()):
+                self._head = self._head[:50] + self._head[50:][-50:]
+                return
+            self._head = None
         self._emit(self._scanner.feed(self._filter.feed(text)))
 
     def close(self) -> None:
         """Tell of what was held back; the turn has ended."""
-        self._emit([*self._scanner.feed(self._filter.close()), *self._scanner.close()])
+        head = self._filter.feed(_THOUGHTS.sub("", self._head or ""))
+        self._emit([*self._scanner.feed(head + self._filter.close()), *self._scanner.close()])
 
     def _emit(self, pieces: Sequence[str | Mark]) -> None:
         if text := "".join(piece.text if isinstance(piece, Mark) else piece for piece in pieces):
@@ -258,17 +270,18 @@ async def _write(
         ledger.number(page.url, page.title)
     has_shown_text = False
 
-    async def call(body: dict[str, Any]) -> HostedAnswer | Any:
+    async def call(body: dict[str, Any]) -> HostedAnswer:
         nonlocal has_shown_text
         if tell is None:
-            return await writer(body)
+            answer = answer_of(writer.api, await writer(body))
+            return replace(answer, text=_THOUGHTS.sub("", answer.text))
         if has_shown_text:
             tell(TextReset())
         draft = _Draft(tell, policy_filter((source.url for source in ledger.sources), web.settings.policy))
         answer = await writer.stream(body, draft.feed)
         draft.close()
         has_shown_text = not draft.is_empty
-        return answer
+        return replace(answer, text=_THOUGHTS.sub("", answer.text))
 
     run = await run_tools(
         writer.request(question),
