@@ -153,6 +153,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     ),
     "time range": (["x", "-t", "decade"], "cannot be 'decade'. Pass one of: day, week, month, year, all."),
     "domain": (["x", "-d", "http://a.org/"], "'http://a.org/', which is not a domain name. Pass bare names such as"),
+    "any domain": (["x", "-d", "*"], "has '*', which is not a domain name."),
     "no domain": (["x", "-d", "a.org,"], "has '', which is not a domain name."),
     "language": (["x", "--language", "klingon!"], "language cannot be 'klingon!'. Pass a code such as en"),
     "region": (["x", "--region", "usa"], "The region cannot be 'usa'. Pass a code such as us or de"),

@@ -128,6 +128,7 @@ async def test_failures_name_their_cause(local: MakeSettings, world: World, faul
         ({"query": "x", "engine": 3}, "The arguments are: query, max_results, backend, allowed_domains."),
         ({"query": " "}, "query: is empty"),
         ({"query": "x", "allowed_domains": ["https://x/"]}, "not a domain name"),
+        ({"query": "x", "allowed_domains": ["*"]}, "not a domain name"),
     ],
 )
 async def test_bad_arguments(local: MakeSettings, arguments: dict[str, Any], said: str) -> None:

@@ -19,7 +19,7 @@ from groundwire.models.base import Hinting
 MAX_QUERY = 2_000  # characters; the providers' own limits (Brave 400, Tavily 400) are handled in their modules
 
 _MOST_NAMED = 16  # names; a longer list would not be read
-_DOMAIN = re.compile(r"""(?!-)[^\s/:@?#\\%\[\](),;|"']{1,253}""")
+_DOMAIN = re.compile(r"""(?!-)[^\s/:@?#*\\%\[\](),;|"']{1,253}""")
 
 
 def check_text(text: object) -> str:
