@@ -26,6 +26,12 @@ from groundwire.safety.urls import DomainPolicy, parse_url
         ("می\u200cخواهم", "می\u200cخواهم"),
         ("<!-- hidden --> shown", "shown"),
         ("&lt;b&gt; is a tag", "<b> is a tag"),
+        ("of <STRONG class='hl'>Vec<String></STRONG> and Map<K, List<V>>", "of Vec<String> and Map<K, List<V>>"),
+        (
+            '<jats:p>H<mml:math xmlns:mml="m"><mml:mn>2</mml:mn></mml:math>O</jats:p> in <std::vector>',
+            "H2O in <std::vector>",
+        ),
+        ("#include <stdio.h><br/>if (a<b && c>d)", "#include <stdio.h>if (a<b && c>d)"),
         ("\ud800 half", "half"),
     ],
 )

@@ -169,7 +169,17 @@ def _day(published: str | None) -> date | None:
         return None
 
 
-_TAG = re.compile(r"</?[a-zA-Z][^<>]{0,2000}>|<!--.{0,2000}?-->", re.DOTALL)
+_TAG = re.compile(
+    r"</?(?:a|abbr|article|aside|b|big|blockquote|body|br|button|cite|code|dd|del|details|div|dl|dt|em|figcaption"
+    r"|figure|font|footer|form|h[1-6r]|head|header|highlight|hit|hl|html|i|iframe|img|input|ins|kbd|label|li|link|main"
+    r"|mark|meta|nav|ol|p|picture|pre|q|s|samp|script|section|small|source|span|strike|strong|style|sub|summary|sup|svg"
+    r"|table|tbody|td|th|thead|time|title|tr|tt|u|ul|var|video|wbr|[a-z0-9]{1,9}:[a-z-]{1,30}|math"
+    r"|m(?:[ino]|row|sub|sup|subsup|text|frac|sqrt|over|under|style|space)|inline-formula|tex-math|italic|bold|scp?)"
+    r"(?:\s[^<>=]{0,200}=[^<>]{0,2000})?\s{0,9}/?>"
+    r"|<!--.{0,2000}?-->",
+    re.IGNORECASE | re.DOTALL,
+)
+"""HTML and publishers' tags; all else in angle brackets is what the page says, such as `Vec<String>` or `<stdio.h>`."""
 _UNSAFE = str.maketrans({char: f"%{ord(char):02X}" for char in " \"'<>`"})
 """Characters that would end a URL, or an attribute, a link or an element around it (WHATWG URL, 1.3)."""
 _SAFE_BYTES = bytes(code not in _UNSAFE for code in range(256))  # by ASCII character, as below
