@@ -121,6 +121,8 @@ def test_numbers(value: Any, number: float | None) -> None:
         (" 2026-11-01T08:00:00Z ", "2026-11-01T08:00:00Z"),
         ("2 days ago", ""),
         ("November 1, 2026", "2026-11-01"),
+        ("1 Nov 2026", "2026-11-01"),  # as Google writes it in most countries
+        ("31 November 2026", ""),
         ("", ""),
     ],
 )

@@ -27,6 +27,7 @@ from groundwire.transport.http_date import http_date
 
 _MAX_SECONDS = 366 * 86_400.0  # seconds
 _AMERICAN_DATE = re.compile(r"([A-Za-z]{3})[a-z]*\.? (\d{1,2}), (\d{4})")
+_BRITISH_DATE = re.compile(r"(\d{1,2}) ([A-Za-z]{3})[a-z]*\.? (\d{4})")
 _SECRET = re.compile(
     r"(?i)\b(bearer\s+|(?:api[_-]?key|key|token|authorization)[\"']?\s*[:=]\s*[\"']?(?:bearer\s+)?)[^\s\"'&,;]{6,}"
 )
@@ -241,18 +242,18 @@ def _first_words(value: object, depth: int) -> str:
 def day(text: str) -> str:
     """Convert a date or date-time of a service to ISO 8601, or return an empty string if it is invalid.
 
-    Services write them in ISO 8601, as in email (RFC 5322), or as `Jan 29, 2023`.
+    Services write them in ISO 8601, as in email (RFC 5322), or as `Jan 29, 2023` or `29 Jan 2023`.
     """
     text = text.strip()
     try:
         datetime.fromisoformat(text)
     except ValueError:
-        american = _AMERICAN_DATE.fullmatch(text)
+        date = _BRITISH_DATE.fullmatch(_AMERICAN_DATE.sub(r"\2 \1 \3", text))
         try:
-            moment = parsedate_to_datetime(american.expand(r"\2 \1 \3 00:00") if american else text)
+            moment = parsedate_to_datetime(date.expand(r"\1 \2 \3 00:00") if date else text)
         except (ValueError, OverflowError):
             return ""
-        return moment.date().isoformat() if american else moment.isoformat()
+        return moment.date().isoformat() if date else moment.isoformat()
     return text
 
 
