@@ -637,6 +637,24 @@ def agent_says(text: str, *notes: object) -> dict[str, object]:
     return {"type": "message", "role": "assistant", "content": [part]}
 
 
+def test_openrouters_own_tools_are_searches_and_fetches() -> None:
+    action = {"type": "search", "query": "cats", "sources": [{"type": "url", "url": URL}]}
+    output = [
+        {"type": "openrouter:web_search", "status": "completed", "action": action},
+        {"type": "openrouter:web_search", "status": "failed", "error": "no engine"},
+        {"type": "openrouter:web_fetch", "status": "completed", "url": "https://b.example/", "title": "B"},
+        {"type": "openrouter:web_fetch", "status": "completed", "url": "https://c.example/", "error": "HTTP 404"},
+    ]
+    answer = read_answer("openrouter", {"object": "response", "status": "completed", "output": output})
+    assert answer.queries == ("cats",)
+    assert [(source.url, source.title) for source in answer.sources] == [(URL, ""), ("https://b.example/", "B")]
+    assert answer.opened == ("https://b.example/",)
+    assert [(error.tool, error.message) for error in answer.errors] == [
+        ("web_search", "no engine"),
+        ("web_fetch", "HTTP 404"),
+    ]
+
+
 def test_perplexitys_marks_name_the_ids_of_its_results() -> None:
     rows = agent_search((4, "https://x.test/a"), (5, "https://x.test/b"))
     body = {

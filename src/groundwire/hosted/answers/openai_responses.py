@@ -121,8 +121,15 @@ class ResponsesReader(WireReader):
             case "message":
                 for part in items(item.get("content")):
                     self._part(part)
-            case "web_search_call":
+            case "web_search_call" | "openrouter:web_search":
                 self._search(item)
+            case "openrouter:web_fetch":
+                self.answer.count_fetch()
+                if error := text_of(item.get("error")):
+                    self.answer.add_tool_error("web_fetch", "", error)
+                else:
+                    self.answer.add_source(item.get("url"), item.get("title"))
+                    self.answer.add_opened_page(item.get("url"))
             case "custom_tool_call":  # xAI's searches of X and opened pages
                 self._tool_use(text_of(item.get("name")), item.get("input"))
             case "search_results":  # Perplexity
@@ -151,7 +158,8 @@ class ResponsesReader(WireReader):
         self.answer.add_sources(action.get("sources"))
         self.answer.add_sources(item.get("results"))
         if item.get("status") == "failed":
-            self.answer.add_tool_error("web_search", first_text(object_of(item.get("error")).get("code")))
+            error = item.get("error")
+            self.answer.add_tool_error("web_search", object_of(error).get("code"), error)  # OpenRouter's is text
 
     def _tool_use(self, name: str, arguments: object) -> None:
         options = object_of(parsed(arguments))
