@@ -94,6 +94,15 @@ def test_a_stream_cut_off_in_mid_event_keeps_what_had_come() -> None:
         assert answer.error is not None
 
 
+def test_a_stream_cut_off_in_its_first_event_says_so() -> None:
+    data = sse({"candidates": [{"content": {"parts": [{"text": "So far"}]}}]})
+    for cut in range(7, len(data) - 3):
+        for pieces in ([data[:cut]], bytewise(data[:cut])):
+            answer = answer_in("gemini", pieces)
+            assert answer.error is not None
+            assert (answer.text, answer.error.code) == ("", "stream_ended_early")
+
+
 @pytest.mark.parametrize(
     ("api", "data"),
     [

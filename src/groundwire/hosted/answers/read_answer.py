@@ -197,6 +197,7 @@ class AnswerStream:
         self._body = bytearray()  # all that came, unless it is a stream
         self._is_whole = False  # whether it is known to be none
         self._done = False
+        self._has_part = False  # whether part of an event's JSON has come
         self._answer: HostedAnswer | None = None
 
     @property
@@ -257,7 +258,7 @@ class AnswerStream:
             _read_into(self._builder, bytes(self._body), status=self._status, headers=self._headers)
         elif self._reader is not None:
             self._reader.finish()
-        elif not self._builder.has_errors and not self._done:
+        elif not self._builder.has_errors and not self._done and not self._has_part:
             raise _not_an_answer(self._builder.api, "a stream without events", self._status)
         complete = is_body or self._done or (self._reader is not None and self._reader.complete)
         self._answer = self._builder.build(complete=complete)
@@ -298,6 +299,8 @@ class AnswerStream:
                 self._take(event.name, line_data)
             elif event.name == "error" and line.strip():
                 self._take("error", {"error": line})
+            else:
+                self._has_part = self._has_part or line.lstrip().startswith("{")
 
     def _take(self, name: str, data: dict[str, Any]) -> None:
         failure = error_of(
