@@ -81,6 +81,14 @@ def test_a_model_on_this_machine_is_found(terminal: Terminal, model: ModelServer
     assert json.loads(done.stdout)["model"] == "miniature"
 
 
+@pytest.mark.parametrize("name", ["google/small", "openai/small"])
+def test_a_model_on_this_machine_may_have_its_makers_name(terminal: Terminal, name: str) -> None:
+    model = terminal.world.add(ModelServer(quoting, listed=("miniature", name)))
+    local = {"GROUNDWIRE_ANSWER_LOCAL_SERVERS": f"{model.url}/v1"}
+    done = terminal.here("ask", QUESTION, "--json", "--model", name, **local)
+    assert (done.exit_code, json.loads(done.stdout or "{}").get("model")) == (0, name), done.stderr
+
+
 def test_what_stands_in_the_way_is_said(terminal: Terminal, model: ModelServer) -> None:
     done = terminal.here("ask", QUESTION, "--model", "m")
     assert (done.exit_code, "OPENAI_API_KEY" in done.stderr) == (2, True)

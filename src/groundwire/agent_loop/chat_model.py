@@ -174,7 +174,7 @@ async def find_model(web: Web, deadline: Deadline, name: object) -> ChatModel | 
         base, variable = _MAKERS[api]
         secret = web.settings.secret(variable)
         if not settings.base_url and secret is None:
-            names = (model_name, f"{model_name}:latest")
+            names = (str(name or settings.model), model_name, f"{model_name}:latest")  # LM Studio's have the maker's
             for address in settings.local_servers:
                 if match := next((served for served in await _models(clients, address) if served in names), ""):
                     return ChatModel(clients, api="openai_chat", base_url=address, model=match, deadline=deadline)
