@@ -331,6 +331,7 @@ def test_http_errors_have_one_shape(api: str, status: int, body: dict[str, Any],
     assert (answer.error.retry_after, answer.error.tool, answer.finish) == (7.0, "", "failed")
     assert answer.turn == ()
     assert "abcdefgh" not in answer.error.message
+    assert read_answer(api, [body], status=status).error == read_answer(api, body, status=status).error
     # A server that is asked for a stream answers with plain JSON all the same.
     assert answer_of(api, json.dumps(body).encode(), status).error == read_answer(api, body, status=status).error
 

@@ -15,7 +15,7 @@ from groundwire.hosted.answers.gemini_interactions import InteractionsReader
 from groundwire.hosted.answers.mistral import ConversationsReader
 from groundwire.hosted.answers.openai_chat import ChatReader
 from groundwire.hosted.answers.openai_responses import ResponsesReader
-from groundwire.hosted.answers.types import HostedAnswer, parsed
+from groundwire.hosted.answers.types import HostedAnswer, object_of, parsed
 from groundwire.hosted.answers.upstream_errors import error_of, unreadable
 from groundwire.hosted.api_capabilities import Wire, load_matrix
 from groundwire.json_text import json_or_none
@@ -89,6 +89,8 @@ def _read_into(
 ) -> None:
     """Parse a whole body with the builder of its answer; see `read_answer`."""
     data, what = _json(body)
+    if isinstance(data, list) and len(data) == 1 and (status >= 300 or object_of(data[0]).get("error")):
+        data = data[0]  # as Gemini answers where it would stream, and to the clients of OpenAI
     if not isinstance(data, dict):
         is_list = isinstance(data, list)
         what = "a list, which Gemini streams without alt=sse," if is_list else what or f"JSON that is {_excerpt(data)}"
