@@ -150,6 +150,14 @@ def test_rich_text_of_east_asian_code_pages_has_characters_of_two_bytes() -> Non
     assert read(body).extracted.content == "\u65e5{\u30c6\u30b9\u30c8 \u65e5."
 
 
+def test_a_font_of_another_alphabet_has_its_own_code_page() -> None:
+    body = (
+        rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204 Arial;}{\f2\fcharset238 Arial;}}"
+        rb"\f0 caf\'e9 {\f1 \'cf\'e0\'f0\'ee\'ec }\'e9 \f2 mo\'f8e\f0  \'f8}"
+    )
+    assert read(body, "application/rtf").extracted.content == "café Паром é moře ø"
+
+
 def test_rich_text_has_its_links_and_the_text_of_its_drawings() -> None:
     body = rb"""{\rtf1 See {\field{\*\fldinst{ HYPERLINK "https://a.example/x_y" }}{\fldrslt{\ul the tides}}}.\par
 {\shp{\*\shpinst\shpleft1{\sp{\sn name}{\sv value}}{\shptxt Lamp\par}}{\shprslt old Lamp}}
