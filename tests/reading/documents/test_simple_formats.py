@@ -158,6 +158,11 @@ def test_a_font_of_another_alphabet_has_its_own_code_page() -> None:
     assert read(body, "application/rtf").extracted.content == "café Паром é moře ø"
 
 
+def test_a_title_given_in_bytes_and_again_in_unicode_is_read_once() -> None:
+    body = rb"{\rtf1{\info{\upr{\title ????}{\*\ud{\title \u1055?\u1072?\u1088?}}}}Text\par}"
+    assert read(body, "application/rtf").extracted.title == "Пар"
+
+
 def test_rich_text_has_its_links_and_the_text_of_its_drawings() -> None:
     body = rb"""{\rtf1 See {\field{\*\fldinst{ HYPERLINK "https://a.example/x_y" }}{\fldrslt{\ul the tides}}}.\par
 {\shp{\*\shpinst\shpleft1{\sp{\sn name}{\sv value}}{\shptxt Lamp\par}}{\shprslt old Lamp}}

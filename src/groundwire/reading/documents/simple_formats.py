@@ -217,7 +217,7 @@ class _RtfReader:
             self._skip = self._skip or self._first or word == b"pict"
         elif (self._first and self._skip and word in {b"title", b"author"}) or word == b"fldinst":
             self._inside, self._skip = word, True
-            self.properties.pop(b"fldinst", None)
+            self.properties.pop(word, None)
         elif word == b"fldrslt" and (match := _LINK.search(self.properties.get(b"fldinst", ""))):
             self._link = link_target(match[1])
         elif word == b"shptxt":  # of a drawing, whose other values are skipped
