@@ -263,7 +263,7 @@ def test_an_archive_is_read_up_to_a_limit_which_is_said() -> None:
 def test_what_cannot_be_read_is_said_with_its_kind() -> None:
     found = read(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "application/msword").unreadable
     assert found is not None
-    assert "an old Office document" in found.message
+    assert "an old or encrypted Office document" in found.message
 
 
 @pytest.mark.parametrize(

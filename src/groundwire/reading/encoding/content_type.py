@@ -113,7 +113,7 @@ def _by_signature(body: bytes, announced: KindName | None, url: str) -> Kind | N
     if body.startswith(_OLE):
         if "sheet" in {announced, kind_of_address(url)}:
             return Kind("sheet", DESCRIPTIONS["sheet"])
-        return Kind("binary", "an old Office document or an Outlook message")
+        return Kind("binary", "an old or encrypted Office document or an Outlook message")
     shown = ((kind, what) for pattern, kind, what in _SIGNATURES if pattern.match(body))
     return next((Kind(kind, what or DESCRIPTIONS[kind]) for kind, what in shown), None)
 
