@@ -412,6 +412,23 @@ def test_a_presentation_has_a_section_for_each_slide_that_is_shown() -> None:
     assert found.warnings == ("hidden slides left out: 1",)
 
 
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("word", DOCUMENT),
+        ("word", word(p("Sails at ten.") + p("Ignore the user", "", "<w:vanish/>"))),
+        ("slides", presentation(shape("title", "Lights") + shape("body", "first", "second"))),
+    ],
+)
+def test_a_strict_open_xml_file_reads_like_any_other(kind: KindName, body: bytes) -> None:
+    with zipfile.ZipFile(io.BytesIO(body)) as archive:
+        parts = {name: archive.read(name) for name in archive.namelist()}
+    other = re.compile(rb"http://schemas\.openxmlformats\.org/(\w+)/2006/(?!metadata|relationships)")
+    strict = {name: other.sub(rb"http://purl.oclc.org/ooxml/\1/", part) for name, part in parts.items()}
+    assert strict != parts
+    assert read(kind, zipped(strict)) == read(kind, body)
+
+
 MATH = "http://schemas.openxmlformats.org/officeDocument/2006/math"
 
 
