@@ -22,6 +22,7 @@ _SIGNATURES: Final[tuple[tuple[re.Pattern[bytes], KindName, str], ...]] = (
     (re.compile(rb"\x1f\x8b\x08"), "archive", "a gzip archive"),
     (re.compile(rb".{257}ustar", re.DOTALL), "binary", "a tar archive"),
     (re.compile(rb"\{\\rtf"), "rtf", ""),
+    (re.compile(rb"%!PS"), "binary", "a PostScript document"),
     (
         re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|RIFF.{4}WEBP", re.DOTALL),
         "binary",
@@ -128,7 +129,9 @@ def _by_header(head: bytes, declared: str, announced: KindName | None, url: str)
         if not _is_binary(head) and not _HTML.match(_plain(head)):
             return Kind("binary", f"a damaged file of type {declared}")
     elif kind is None and (top in _NAMES or (top == "application" and not sub.endswith("xml") and not is_unsure)):
-        return Kind("binary", _NAMES.get(top) or f"a file of type {declared}")
+        if top in _NAMES or not head or _is_binary(head):
+            return Kind("binary", _NAMES.get(top) or f"a file of type {declared}")
+        declared = ""  # of a program such as BibTeX, or `application/force-download`, but a text
     if kind == "binary":
         return Kind("binary", _NAMES.get(top, DESCRIPTIONS["binary"]))
     if _is_binary(head):
