@@ -53,6 +53,7 @@ _XML = re.compile(rb"<\?xml\s|<(?:rss|feed|rdf:RDF|urlset|sitemapindex|svg)[\s>]
 _PROLOG: Final = rb"(?:<!--(?:(?!-->).)*-->\s*|<[?](?:(?![?]>).)*[?]>\s*|<!DOCTYPE\s[^<>\[]*>\s*)*"
 _FEED = re.compile(_PROLOG + rb"<(?:rss|feed|rdf:RDF)[\s>]", re.DOTALL)
 _OBJECT = re.compile(rb"""\{\s*"[^"\n]{0,200}"\s*:|\[\s*\{\s*"[^"\n]{0,200}"\s*:""")
+_ROW = re.compile(rb"[^\n<]+[\t;,]")
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ARCHIVES: Final = frozenset({"word", "slides", "sheet", "opendocument", "epub"})
 _TEXTS: Final[frozenset[KindName | None]] = frozenset(
@@ -126,6 +127,8 @@ def _by_header(head: bytes, declared: str, announced: KindName | None, url: str)
     kind = announced
     if kind in _ARCHIVES or kind == "pdf":
         kind = None  # it does not have the signature of that type
+        if announced == "sheet" and not _is_binary(head) and _ROW.match(_plain(head)):
+            return Kind("delimited", DESCRIPTIONS["delimited"])
         if not _is_binary(head) and not _HTML.match(_plain(head)):
             return Kind("binary", f"a damaged file of type {declared}")
     elif kind is None and (top in _NAMES or (top == "application" and not sub.endswith("xml") and not is_unsure)):
