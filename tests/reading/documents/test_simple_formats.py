@@ -55,6 +55,19 @@ def test_a_message_is_its_head_and_its_text(said: str, url: str) -> None:
     assert (found.title, found.published) == ("F\u00e4hre to Ostholm", "2026-03-02T10:00:00+01:00")
 
 
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("text/html", "<meta charset=windows-1252><p>Le caf\xe9 du port est ferm\xe9".encode("cp1252")),
+        ("text/plain", "Le caf\xe9 du port est ferm\xe9".encode("cp1252")),
+        ("text/plain; charset=us-ascii", "Le caf\xe9 du port est ferm\xe9".encode()),
+    ],
+)
+def test_a_message_without_the_encoding_of_its_text_is_read_like_a_page(said: str, text: bytes) -> None:
+    body = f"Subject: x\nMIME-Version: 1.0\nContent-Type: {said}\nContent-Transfer-Encoding: 8bit\n\n".encode() + text
+    assert "Le caf\xe9 du port est ferm\xe9" in read(body, "message/rfc822").extracted.content
+
+
 def test_every_text_of_a_message_is_read_and_the_messages_in_it_are_named() -> None:
     inner = EmailMessage()
     inner["Subject"] = "The old timetable"

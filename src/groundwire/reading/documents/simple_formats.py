@@ -16,7 +16,7 @@ from typing import Any, Final
 from groundwire.json_text import json_object
 from groundwire.reading.documents.runs import TextRun, link_target, to_inline
 from groundwire.reading.documents.tabular import to_table
-from groundwire.reading.encoding.detect import decoded_text, name_of
+from groundwire.reading.encoding.decode import decode
 from groundwire.reading.extract import fragment_to_markdown
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_line, escape_text, fence
@@ -101,8 +101,7 @@ def _markdown_of(part: MIMEPart, url: str, removed: Counter[str]) -> str:
     body = part.get_payload(decode=True)
     if not isinstance(body, bytes):
         return ""
-    name = name_of(part.get_content_charset("utf-8")) or "utf-8"
-    text = decoded_text(body, name)
+    text = decode(body, _header(part, "Content-Type")).text
     return fragment_to_markdown(text, url, removed) if part.get_content_subtype() == "html" else text
 
 
