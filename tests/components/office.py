@@ -74,7 +74,9 @@ def presentation(*slides: str) -> bytes:
         "_rels/.rels": relations({"r1": ("officeDocument", "ppt/presentation.xml")}),
         "ppt/presentation.xml": f"<p:presentation {_P} {_R}><p:sldIdLst>"
         + "".join(f'<p:sldId id="{256 + n}" r:id="s{n}"/>' for n in range(len(slides)))
-        + "</p:sldIdLst></p:presentation>",
+        + "</p:sldIdLst><p:extLst><p14:sectionLst xmlns:p14='http://schemas.microsoft.com/office/powerpoint/2010/main'>"
+        + "".join(f'<p14:sldId id="{256 + n}"/>' for n in range(len(slides)))
+        + "</p14:sectionLst></p:extLst></p:presentation>",
         "ppt/_rels/presentation.xml.rels": relations(
             {f"s{n}": ("slide", f"slides/slide{n}.xml") for n in range(len(slides))}
         ),

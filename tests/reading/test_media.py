@@ -61,6 +61,15 @@ HTML = b"<!DOCTYPE html><title>x</title><p>Hello"
         ("application/pdf", b"anything", "binary"),
         ("video/mp4", b"anything", "binary"),
         ("application/vnd.ms-excel", b"anything", "binary"),
+        ("application/vnd.ms-excel", b"lamp\tprice\r\nred\t42\r\n", "delimited"),
+        ("application/vnd.ms-excel", "lamp;price\n".encode("utf-16"), "delimited"),
+        ("application/vnd.ms-excel", b"<table><tr><td>lamp, red", "html"),
+        ("application/x-bibtex", b"@article{fog,\n title={The Fog}\n}", "text"),
+        ("application/x-bibtex", b"", "binary"),
+        ("application/force-download", b"words", "text"),
+        ("application/msword", HTML, "html"),
+        ("application/msword", bytes(range(200)), "binary"),
+        ("application/postscript", b"%!PS-Adobe-3.0\n", "binary"),
     ],
 )
 def test_the_kind_of_a_body(content_type: str, body: bytes, kind: str) -> None:

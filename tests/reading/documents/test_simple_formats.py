@@ -55,6 +55,19 @@ def test_a_message_is_its_head_and_its_text(said: str, url: str) -> None:
     assert (found.title, found.published) == ("F\u00e4hre to Ostholm", "2026-03-02T10:00:00+01:00")
 
 
+@pytest.mark.parametrize(
+    ("said", "text"),
+    [
+        ("text/html", "<meta charset=windows-1252><p>Le caf\xe9 du port est ferm\xe9".encode("cp1252")),
+        ("text/plain", "Le caf\xe9 du port est ferm\xe9".encode("cp1252")),
+        ("text/plain; charset=us-ascii", "Le caf\xe9 du port est ferm\xe9".encode()),
+    ],
+)
+def test_a_message_without_the_encoding_of_its_text_is_read_like_a_page(said: str, text: bytes) -> None:
+    body = f"Subject: x\nMIME-Version: 1.0\nContent-Type: {said}\nContent-Transfer-Encoding: 8bit\n\n".encode() + text
+    assert "Le caf\xe9 du port est ferm\xe9" in read(body, "message/rfc822").extracted.content
+
+
 def test_every_text_of_a_message_is_read_and_the_messages_in_it_are_named() -> None:
     inner = EmailMessage()
     inner["Subject"] = "The old timetable"
@@ -148,6 +161,19 @@ def test_what_stands_for_a_character_in_rich_text_ends_with_the_group_or_a_word(
 def test_rich_text_of_east_asian_code_pages_has_characters_of_two_bytes() -> None:
     body = rb"{\rtf1\ansi\ansicpg932 \'93\'fa\'96{\b\'7b}\'83e\'83X\'83g \uc2\u26085\'93\'fa.\par}"
     assert read(body).extracted.content == "\u65e5{\u30c6\u30b9\u30c8 \u65e5."
+
+
+def test_a_font_of_another_alphabet_has_its_own_code_page() -> None:
+    body = (
+        rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f0\fcharset0 Arial;}{\f1\fcharset204 Arial;}{\f2\fcharset238 Arial;}}"
+        rb"\f0 caf\'e9 {\f1 \'cf\'e0\'f0\'ee\'ec }\'e9 \f2 mo\'f8e\f0  \'f8}"
+    )
+    assert read(body, "application/rtf").extracted.content == "café Паром é moře ø"
+
+
+def test_a_title_given_in_bytes_and_again_in_unicode_is_read_once() -> None:
+    body = rb"{\rtf1{\info{\upr{\title ????}{\*\ud{\title \u1055?\u1072?\u1088?}}}}Text\par}"
+    assert read(body, "application/rtf").extracted.title == "Пар"
 
 
 def test_rich_text_has_its_links_and_the_text_of_its_drawings() -> None:
@@ -250,7 +276,7 @@ def test_an_archive_is_read_up_to_a_limit_which_is_said() -> None:
 def test_what_cannot_be_read_is_said_with_its_kind() -> None:
     found = read(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(600), "application/msword").unreadable
     assert found is not None
-    assert "an old Office document" in found.message
+    assert "an old or encrypted Office document" in found.message
 
 
 @pytest.mark.parametrize(

@@ -218,6 +218,7 @@ def test_other_xml_is_shown_as_it_is_and_no_entity_is_expanded() -> None:
         ("a\tb\n1\t2\n", "| a | b |"),
         ('a,b\n"x, y","z\nw"\n', "| a | b |"),
         ("\ufeffa,b\r\n1,2\r\n", "| a | b |"),
+        ("\ufeffsep=;\r\na;b\r\n1,5;2\r\n", "| a | b |"),
         ("one column\nonly\n", "| one column |"),
     ],
 )

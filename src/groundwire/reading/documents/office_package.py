@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import posixpath
+import re
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -73,6 +74,8 @@ def whole_number(text: str, default: int) -> int:
 _MAX_ENTRIES: Final = 10_000
 _MAX_TOTAL: Final = 300_000_000  # bytes, uncompressed; most of it is images, which are never decompressed
 _MAX_PART: Final = 40_000_000  # bytes, uncompressed, of one part
+_STRICT: Final = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
+"""The names of Strict Open XML, which Office also writes, for what others name by `schemas.openxmlformats.org`."""
 _ENCRYPTION_FLAG: Final = 1  # the flag of an encrypted entry
 
 
@@ -136,7 +139,7 @@ class SafeZip:
 
     def xml(self, part: str) -> etree._Element | None:
         """Parse a part as XML; None if it is missing or invalid."""
-        data = self.read(part)
+        data = _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", self.read(part))
         return parse_xml(data) if data else None
 
     def relations(self, part: str) -> dict[str, str]:

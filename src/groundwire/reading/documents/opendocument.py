@@ -49,6 +49,10 @@ def read_opendocument(body: bytes) -> Extracted:
         next((element for element in root.iter() if local_name(element) == "body"), None) if root is not None else None
     )
     if root is None or place is None:
+        if b"encryption-data" in archive.read("META-INF/manifest.xml"):
+            raise UnreadableDocument(
+                "protected", "The response is an OpenDocument file that opens only with a password."
+            )
         raise archive.broken()
     reader = _OpenDocumentReader(_styles(archive.xml("styles.xml")) | _styles(root))
     content = "\n\n".join(part for part in reader.blocks(place, 0) if part)

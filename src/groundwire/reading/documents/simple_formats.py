@@ -16,7 +16,7 @@ from typing import Any, Final
 from groundwire.json_text import json_object
 from groundwire.reading.documents.runs import TextRun, link_target, to_inline
 from groundwire.reading.documents.tabular import to_table
-from groundwire.reading.encoding.detect import decoded_text, name_of
+from groundwire.reading.encoding.decode import decode
 from groundwire.reading.extract import fragment_to_markdown
 from groundwire.reading.extracted import MAX_CONTENT, Extracted, UnreadableDocument
 from groundwire.reading.markdown.escaping import escape_line, escape_text, fence
@@ -101,8 +101,7 @@ def _markdown_of(part: MIMEPart, url: str, removed: Counter[str]) -> str:
     body = part.get_payload(decode=True)
     if not isinstance(body, bytes):
         return ""
-    name = name_of(part.get_content_charset("utf-8")) or "utf-8"
-    text = decoded_text(body, name)
+    text = decode(body, _header(part, "Content-Type")).text
     return fragment_to_markdown(text, url, removed) if part.get_content_subtype() == "html" else text
 
 
@@ -131,6 +130,11 @@ _CHARACTERS: Final[Mapping[bytes, str]] = {
     b"emdash": "\u2014", b"endash": "\u2013", b"lquote": "\u2018", b"rquote": "\u2019", b"ldblquote": "\u201c",
     b"rdblquote": "\u201d", b"bullet": "\u2022",
 }  # fmt: skip
+_CHARACTER_SETS: Final[Mapping[int | None, int]] = {
+    128: 932, 129: 949, 130: 1361, 134: 936, 136: 950, 161: 1253, 162: 1254, 163: 1258, 177: 1255, 178: 1256, 186: 1257,
+    204: 1251, 222: 874, 238: 1250,
+}  # fmt: skip
+"""The code pages of fonts by their character sets; other fonts have that of the document."""
 _LINK: Final = re.compile(r'HYPERLINK\s+"(https?://[^"\s()]{1,2000})"')
 _END: Final = re.compile("([\n\v\f])")
 """The end of a paragraph, of a cell, or of a row."""
@@ -169,10 +173,12 @@ class _RtfReader:
         self._skip = self._hidden = self._first = self._in_table = False
         self._unit, self._fallbacks = 1, 0
         """The fallback characters that follow a numeric one, and those of the last one that still follow."""
-        self._decoder = _decoder(1252)
+        self._decoder = self._default = _decoder(1252)
+        self._font: int | None = None
+        self._fonts: dict[int | None, codecs.IncrementalDecoder] = {}
         self._styles = frozenset[str]()
         self._link = ""
-        self._stack: list[tuple[bool, int, bool, bytes, frozenset[str], str]] = []
+        self._stack: list[tuple[bool, int, bool, bytes, frozenset[str], str, codecs.IncrementalDecoder]] = []
 
     def read(self, token: re.Match[bytes]) -> None:
         """Read one token."""
@@ -181,11 +187,13 @@ class _RtfReader:
             self._fallbacks = 0
             self._decoder.reset()
         if token["brace"] == b"{" and len(self._stack) < _MAX_DEPTH:
-            self._stack.append((self._skip, self._unit, self._hidden, self._inside, self._styles, self._link))
+            saved = (self._skip, self._unit, self._hidden, self._inside, self._styles, self._link, self._decoder)
+            self._stack.append(saved)
             self._first = True
             return
         if token["brace"] == b"}" and self._stack:
-            self._skip, self._unit, self._hidden, self._inside, self._styles, self._link = self._stack.pop()
+            saved = self._stack.pop()
+            self._skip, self._unit, self._hidden, self._inside, self._styles, self._link, self._decoder = saved
         elif token["word"]:
             number = int(token["number"]) if token["number"] else None
             text = self._control(token["word"], number) or self._format(token["word"], number)
@@ -208,13 +216,17 @@ class _RtfReader:
             self._skip = self._skip or self._first or word == b"pict"
         elif (self._first and self._skip and word in {b"title", b"author"}) or word == b"fldinst":
             self._inside, self._skip = word, True
-            self.properties.pop(b"fldinst", None)
+            self.properties.pop(word, None)
         elif word == b"fldrslt" and (match := _LINK.search(self.properties.get(b"fldinst", ""))):
             self._link = link_target(match[1])
         elif word == b"shptxt":  # of a drawing, whose other values are skipped
             self._skip = self._skip and (len(self._stack) < 2 or self._stack[-2][0])
         elif word == b"ansicpg" and number:
-            self._decoder = _decoder(number)
+            self._decoder = self._default = _decoder(number)
+        elif word == b"f":
+            self._font, self._decoder = number, self._fonts.get(number, self._default)
+        elif word == b"fcharset" and (page := _CHARACTER_SETS.get(number)):
+            self._fonts[self._font] = _decoder(page)
         elif word == b"uc" and number is not None:
             self._unit = min(max(number, 0), 10)
         elif word == b"u" and number is not None:

@@ -42,7 +42,7 @@ def read_slides(body: bytes) -> Extracted:
     if root is None:
         raise archive.broken()
     relations = archive.relations("ppt/presentation.xml")
-    names = [relations.get(slide.get(_R + "id", ""), "") for slide in root.iter() if local_name(slide) == "sldId"]
+    names = [relations.get(slide.get(_R + "id", ""), "") for slide in root.iterfind("{*}sldIdLst/{*}sldId")]
     removed: Counter[str] = Counter()
     parts: list[str] = []
     title = ""

@@ -69,6 +69,7 @@ def _titled(rows: Sequence[Sequence[str]]) -> str:
 
 
 _DELIMITERS: Final = (",", "\t", ";", "|")
+_SEPARATOR: Final = re.compile(r'\A"?sep=[^\n]"?\n', re.IGNORECASE)  # a line for Excel
 _SAMPLE: Final = 40  # rows
 _SAMPLE_LENGTH: Final = 100_000  # characters
 _MAX_FIELD: Final = 131_072  # characters; the limit of the csv module, which an unclosed quote exceeds
@@ -76,7 +77,7 @@ _MAX_FIELD: Final = 131_072  # characters; the limit of the csv module, which an
 
 def read_delimited(text: str) -> Extracted:
     """Convert delimited text to a Markdown table of at most `MAX_ROWS` rows, with a note of the total."""
-    text = text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
+    text = _SEPARATOR.sub("", text.lstrip("\ufeff").replace("\r\n", "\n").replace("\r", "\n"))
     delimiter = _delimiter(text)
     rows: list[list[str]] = []
     count, wide = 0, 0

@@ -22,6 +22,7 @@ _SIGNATURES: Final[tuple[tuple[re.Pattern[bytes], KindName, str], ...]] = (
     (re.compile(rb"\x1f\x8b\x08"), "archive", "a gzip archive"),
     (re.compile(rb".{257}ustar", re.DOTALL), "binary", "a tar archive"),
     (re.compile(rb"\{\\rtf"), "rtf", ""),
+    (re.compile(rb"%!PS"), "binary", "a PostScript document"),
     (
         re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|RIFF.{4}WEBP", re.DOTALL),
         "binary",
@@ -52,6 +53,7 @@ _XML = re.compile(rb"<\?xml\s|<(?:rss|feed|rdf:RDF|urlset|sitemapindex|svg)[\s>]
 _PROLOG: Final = rb"(?:<!--(?:(?!-->).)*-->\s*|<[?](?:(?![?]>).)*[?]>\s*|<!DOCTYPE\s[^<>\[]*>\s*)*"
 _FEED = re.compile(_PROLOG + rb"<(?:rss|feed|rdf:RDF)[\s>]", re.DOTALL)
 _OBJECT = re.compile(rb"""\{\s*"[^"\n]{0,200}"\s*:|\[\s*\{\s*"[^"\n]{0,200}"\s*:""")
+_ROW = re.compile(rb"[^\n<]+[\t;,]")
 _OLE: Final = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ARCHIVES: Final = frozenset({"word", "slides", "sheet", "opendocument", "epub"})
 _TEXTS: Final[frozenset[KindName | None]] = frozenset(
@@ -113,7 +115,7 @@ def _by_signature(body: bytes, announced: KindName | None, url: str) -> Kind | N
     if body.startswith(_OLE):
         if "sheet" in {announced, kind_of_address(url)}:
             return Kind("sheet", DESCRIPTIONS["sheet"])
-        return Kind("binary", "an old Office document or an Outlook message")
+        return Kind("binary", "an old or encrypted Office document or an Outlook message")
     shown = ((kind, what) for pattern, kind, what in _SIGNATURES if pattern.match(body))
     return next((Kind(kind, what or DESCRIPTIONS[kind]) for kind, what in shown), None)
 
@@ -125,10 +127,14 @@ def _by_header(head: bytes, declared: str, announced: KindName | None, url: str)
     kind = announced
     if kind in _ARCHIVES or kind == "pdf":
         kind = None  # it does not have the signature of that type
+        if announced == "sheet" and not _is_binary(head) and _ROW.match(_plain(head)):
+            return Kind("delimited", DESCRIPTIONS["delimited"])
         if not _is_binary(head) and not _HTML.match(_plain(head)):
             return Kind("binary", f"a damaged file of type {declared}")
     elif kind is None and (top in _NAMES or (top == "application" and not sub.endswith("xml") and not is_unsure)):
-        return Kind("binary", _NAMES.get(top) or f"a file of type {declared}")
+        if top in _NAMES or not head or _is_binary(head):
+            return Kind("binary", _NAMES.get(top) or f"a file of type {declared}")
+        declared = ""  # of a program such as BibTeX, or `application/force-download`, but a text
     if kind == "binary":
         return Kind("binary", _NAMES.get(top, DESCRIPTIONS["binary"]))
     if _is_binary(head):
