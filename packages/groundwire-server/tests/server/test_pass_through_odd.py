@@ -353,6 +353,13 @@ async def test_a_history_that_is_not_in_its_apis_form_is_no_failure_of_the_proxy
 
 
 @pytest.mark.parametrize("api", APIS)
+async def test_a_tool_that_is_none_is_no_failure_of_the_proxy(ask: Ask, api: str) -> None:
+    tools = [*APIS[api].body.get("tools", ()), None, "x"]
+    status, _, body, _ = await ask(api, b'{"error": {"message": "No."}}', 400, streamed=False, tools=tools)
+    assert (status, json.loads(body)["error"]) == (400, {"message": "No."})
+
+
+@pytest.mark.parametrize("api", APIS)
 async def test_a_failure_of_the_proxys_own_has_the_form_of_the_api(
     ask: Ask, api: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
