@@ -14,6 +14,7 @@ import pytest
 from groundwire import Settings, Web
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
 from groundwire_server.openai.app import Proxy
+from groundwire_server.openai.handler import CompletionHandler
 from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
@@ -349,3 +350,26 @@ async def test_a_history_that_is_not_in_its_apis_form_is_no_failure_of_the_proxy
         status, _, body, _ = await ask(api, refusal, 400, streamed=False, **more)
         assert status == 400, (more, body)
         assert json.loads(body)["error"]
+
+
+@pytest.mark.parametrize("api", APIS)
+async def test_a_tool_that_is_none_is_no_failure_of_the_proxy(ask: Ask, api: str) -> None:
+    tools = [*APIS[api].body.get("tools", ()), None, "x"]
+    status, _, body, _ = await ask(api, b'{"error": {"message": "No."}}', 400, streamed=False, tools=tools)
+    assert (status, json.loads(body)["error"]) == (400, {"message": "No."})
+
+
+@pytest.mark.parametrize("api", APIS)
+async def test_a_failure_of_the_proxys_own_has_the_form_of_the_api(
+    ask: Ask, api: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    await ask(api, b"{}", 400, streamed=False)
+
+    async def broken(_: Any) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(CompletionHandler, "begin", broken)
+    status, headers, body, _ = await ask(api, b"{}", streamed=False)
+    assert (status, headers["Content-Type"]) == (500, "application/json")
+    assert "the reason is in its log" in str(json.loads(body)["error"])
+    assert "a bug" in caplog.text

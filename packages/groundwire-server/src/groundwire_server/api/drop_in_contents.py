@@ -67,19 +67,21 @@ class Contents:
     """Arguments of `Web.open_pages`."""
 
 
-def contents_of(members: Mapping[str, Any], *, reads: bool) -> Contents:
+def contents_of(members: Mapping[str, Any], *, reads: bool, lists: bool = False) -> Contents:
     """Return what a client of another API asks for beside results or pages.
 
     Args:
         members: The members of its request, as they were sent.
         reads: Whether it is a request for pages, whose texts are in the response anyway.
+        lists: Whether it is a request for the addresses of a site, which have nothing beside them.
 
     Raises:
         InvalidRequest: there is something that it would not get.
     """
     plain = {_snake(name): value for name, value in members.items()}
-    served = _EFFECTIVE - {"include_answer", "include_raw_content", "contents", "scrape_options", "highlights"}
-    _refuse_lost(plain, served if reads else _EFFECTIVE)
+    _refuse_lost(plain, () if lists else _EFFECTIVE - {"highlights"} if reads else _EFFECTIVE)
+    if lists:
+        return Contents()
     searched = SearchRequest.renamed(without_days(members))
     options: dict[str, Any] = {name: value for name, value in searched.items() if name in _OF_PAGES}
     text = plain.get("text") if isinstance(plain.get("text"), (bool, Mapping)) else None  # else it is the query

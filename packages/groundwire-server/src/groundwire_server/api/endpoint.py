@@ -24,6 +24,7 @@ from groundwire.models import AttemptStarted, Event
 from groundwire.models.argument_names import translated
 from groundwire.telemetry.call_events import listening
 from groundwire_server.api.compat_apis import FORMS, ResponseForm, shaped
+from groundwire_server.api.compat_sites import MapRequest
 from groundwire_server.api.context import AppContext, Caller
 from groundwire_server.api.drop_in_contents import Contents, add_contents, contents_of, with_contents, without_days
 from groundwire_server.api.request_models import ApiRequest, PagesRequest
@@ -147,7 +148,8 @@ class Endpoint(Generic[_A]):
         contents = _NO_CONTENTS
         if isinstance(arguments, ApiRequest):
             if members := arguments.sent_members:
-                contents = contents_of(members, reads=isinstance(arguments, PagesRequest))
+                lists = isinstance(arguments, MapRequest)
+                contents = contents_of(members, reads=isinstance(arguments, PagesRequest), lists=lists)
             # Reading and answering have their own limits.
             if arguments.timeout is not None or contents.member or contents.answer:
                 seconds = min(arguments.timeout or self._context.longest, self._context.longest)

@@ -94,6 +94,8 @@ async def with_access_log(
         await app(scope, receive, sending)
     except Exception:
         facts.status = 500 if facts.status == _DISCONNECTED else facts.status
+        # The server's own record of it is not one of Groundwire's log.
+        _logger.exception("A request failed", extra={"request_id": facts.request_id})
         raise
     finally:
         facts.latency_ms = round((time.monotonic() - begin) * 1_000, 1)

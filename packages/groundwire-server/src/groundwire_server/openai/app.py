@@ -25,7 +25,7 @@ from groundwire.tools import web_tools
 from groundwire.web import Web
 from groundwire_server.auth.authentication import tenant_of
 from groundwire_server.client_disconnect import TrackedSend, answer_whole, answer_with_events, relay, until_done
-from groundwire_server.error_body import Failed, Problem, failed
+from groundwire_server.error_body import Failed, Problem, failed, internal
 from groundwire_server.openai.chat import ChatHandler
 from groundwire_server.openai.generate_content import GeminiHandler
 from groundwire_server.openai.handler import CONVERSATION_HEADERS, CompletionHandler, HandlerContext
@@ -127,8 +127,8 @@ class Proxy:
     async def _answer(self, handler: type[CompletionHandler], target: str, request: Request) -> ASGIApp:
         """Return what answers a request of an API, forwarded to `target`, which may have fields of its path."""
         target = _with_query(target.format(**request.path_params), request)
+        data = await request.body()
         try:
-            data = await request.body()
             body = parse_model_request(data)
             headers, owner = self._headers(request), _owner(request)
             if not handler.takes(body):
@@ -138,6 +138,9 @@ class Proxy:
             await answering.begin()
         except (GroundwireError, Failed) as error:
             return _failure(error, handler).response()
+        except Exception:
+            _logger.exception("A request failed")
+            return _failure(internal(), handler).response()
         if not answering.streams:
             return partial(answer_whole, _answer(answering))
         return partial(

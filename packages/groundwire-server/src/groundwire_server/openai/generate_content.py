@@ -88,7 +88,7 @@ class GeminiHandler(PiecesHandler):
         """Return the request with one search tool, and the requirements of the tools."""
         tools: list[Any] = []
         options: Mapping[str, Any] = {}
-        for tool in body["tools"]:
+        for tool in items(body["tools"]):
             others = {name: value for name, value in tool.items() if name not in (*_SEARCH_TOOLS, *_READ_TOOLS)}
             own_options = next((tool[name] for name in _SEARCH_TOOLS if isinstance(tool.get(name), Mapping)), None)
             options = own_options or options

@@ -198,6 +198,9 @@ async def test_texts_of_the_pages_come_with_the_results(
         ("/v2/map", {"url": "URL", "search": "ranks"}, "search"),
         ("/v2/map", {"url": "URL", "sitemap": "only"}, "sitemap"),
         ("/crawl", {"url": "URL", "select_paths": ["/wiki/.*"]}, "select_paths"),
+        ("/crawl", {"url": "URL", "scrapeOptions": {"formats": ["markdown"]}}, "scrape_options"),
+        ("/map", {"url": "URL", "include_raw_content": True}, "include_raw_content"),
+        ("/v2/map", {"url": "URL", "highlights": True}, "highlights"),
     ],
 )
 async def test_what_a_client_would_miss_is_refused(

@@ -70,6 +70,8 @@ class Echo:
         if scope["path"] == "/stream":
             await self._stream(send)
             return
+        if scope["path"] == "/broken":
+            raise RuntimeError("a bug")
         size = 0
         if scope["path"] != "/deaf":
             while True:

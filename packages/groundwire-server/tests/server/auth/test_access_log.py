@@ -82,6 +82,12 @@ async def test_a_path_ends_no_line_and_adds_no_field(serve: Serve, log: Log) -> 
     assert paths == ["/a%0Ab%20status=200", f"/{key[:12]}***", "/" + "x" * 499]
 
 
+async def test_a_failure_of_the_servers_own_has_its_reason_there(serve: Serve, log: Log) -> None:
+    await (await serve()).ask("/broken")
+    reason, line = lines(log)
+    assert (str(reason["exc_info"][1]), reason["request_id"], line["status"]) == ("a bug", line["request_id"], 500)
+
+
 async def test_it_can_be_off(serve: Serve, log: Log) -> None:
     gateway = await serve(access_log=False)
     assert len((await gateway.ask("/x")).headers["x-request-id"]) == 32
