@@ -75,6 +75,12 @@ async def ask(world: World, settings: Callable[..., Settings]) -> AsyncIterator[
         yield send
 
 
+async def test_a_name_in_a_path_stays_what_it_is(ask: Ask) -> None:
+    models = Fixed(b"{}")
+    assert (await ask(models, "files/a%20b%3Fc%23d:e")).body == b"{}"
+    assert [request.path for request in models.requests] == ["/v1/files/a b?c#d:e"]
+
+
 def stream(*deltas: dict[str, Any], finish: str = "stop", **more: Any) -> bytes:
     """Return a stream in a way of writing JSON that is none of Python's."""
     chunks: list[dict[str, Any]] = [{"index": 0, "delta": one, "finish_reason": None} for one in deltas]

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import TypeVar
+from urllib.parse import quote
 
 from starlette.applications import Starlette
 from starlette.requests import ClientDisconnect, Request
@@ -47,6 +48,7 @@ _GEMINI_CALL = re.compile(r"v1beta/models/[^/]+:[A-Za-z]+")
 _STORED_RESPONSE = re.compile(r"responses/([^/]+)(/.*)?")
 _ABSENT_STATUSES = (404, 405, 501)  # of a path that a server does not have
 _T = TypeVar("_T")
+_PATH_SIGNS = "/:@!$&'()*+,;="  # that a path may have as they are (RFC 3986, section 3.3)
 _METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE")
 
 
@@ -177,7 +179,7 @@ class Proxy:
         if self._key and "authorization" not in request.headers and not _harmless(request.method, path):
             text = f"The key of this server does not allow {request.method} {path[:80]}."
             raise failed(403, "", text)
-        return self._relay(request.method, _with_query(path, request), headers, data)
+        return self._relay(request.method, _with_query(quote(path, _PATH_SIGNS), request), headers, data)
 
     def _relay(
         self,
