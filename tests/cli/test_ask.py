@@ -107,6 +107,7 @@ def test_nothing_found_is_said(terminal: Terminal) -> None:
     assert (done.exit_code, "Nothing was found" in done.stdout) == (1, True)
     assert done.stderr.strip() == "quoting passages; 1 search"  # as was asked for, whatever model there is
     assert "no model is set up, so these are quotes; name one with --model" in terminal.here("ask", "zzzyyyxxx").stderr
+    assert terminal.here("ask", "zzzyyyxxx", "--quote", "--quiet").stderr == ""
 
 
 def test_a_terminal_sees_the_answer_while_it_is_written(terminal: Terminal, model: ModelServer) -> None:
