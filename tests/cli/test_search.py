@@ -189,6 +189,8 @@ def test_wrong_use_is_exit_code_2(case: str, terminal: Terminal) -> None:
 def test_the_message_names_the_option_where_the_field_has_another_name(terminal: Terminal) -> None:
     assert "Error: --time-range cannot be 'never'. " in terminal.here("search", "x", "-t", "never").stderr
     assert "Error: --domain has '?', which is not a domain name. " in terminal.here("search", "x", "-d", "?").stderr
+    said = terminal.here("search", "x", "--after", "2026-02-01", "--before", "2026-01-01").stderr
+    assert said == "Error: --before is before the first day. Swap the two days.\n"
 
 
 @pytest.mark.parametrize("arguments", [[], ["-"]])
