@@ -68,6 +68,16 @@ def test_it_serves_several_threads(settings: Make) -> None:
     assert found == ["searxng"] * 8
 
 
+def test_what_a_map_lists_is_read_and_counted(settings: Make) -> None:
+    with SyncWeb(settings()) as web:
+        start = web.search("bm25")[0].url
+        batch = web.read_many(web.map(start, limit=3), delay=0)
+        assert [page.title for page in batch] == ["BM25"]
+        assert (batch.read, batch.failed, batch.skipped) == (1, 0, 0)
+        with pytest.raises(RuntimeError, match="pass a list, or what map returned"):
+            list(web.read_many((row.url for row in web.map(start)), delay=0))
+
+
 def test_after_closing_it_says_so_and_no_thread_is_left(settings: Make) -> None:
     before = set(threading.enumerate())
     web = SyncWeb(settings())
