@@ -633,6 +633,7 @@ class Web:
 
     async def usage(self) -> dict[str, float]:
         """Return the usage of this session: `searches`, `cost_usd`, `tokens`."""
+        self._check_open()
         return await self._budget.usage()
 
     async def reserve_searches(self, max_searches: int, *, price_usd: float = 0.0) -> Reservation:
@@ -735,6 +736,7 @@ class Web:
 
     async def reset_session(self) -> None:
         """Reset the session: usage, known URLs, and citation numbers."""
+        self._check_open()
         await self._budget.reset()
         await self._resources.sources.forget(self._budget)
         if self._resources.known_urls is not None:
