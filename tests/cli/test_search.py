@@ -97,6 +97,8 @@ def test_an_archive_that_cannot_be_used_is_said(terminal: Terminal, tmp_path: Pa
 def test_nothing_found_is_exit_code_1(terminal: Terminal) -> None:
     done = terminal.here("search", "zzzyyyxxx")
     assert (done.exit_code, done.stdout, done.stderr) == (1, "", "No results found for: zzzyyyxxx\n")
+    done = terminal.here("search", "zzzyyyxxx", GROUNDWIRE_POLICY_ALLOWED_DOMAINS="example.com")
+    assert done.exit_code == 1  # that the service works is not asked within the operator's domains
     done = terminal.here("search", "zzzyyyxxx", "--format", "json")
     result = WebSearchToolResult.model_validate_json(done.stdout)
     assert (done.exit_code, result.status, result.results) == (1, "success", ())
