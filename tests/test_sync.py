@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -109,6 +112,29 @@ def test_closing_cancels_what_is_still_running(settings: Make) -> None:
         with pytest.raises(Closed):
             call.result()
     assert ended.is_set()
+
+
+_FORKED = """
+import os, signal
+from groundwire import SyncWeb
+from groundwire.errors import Closed
+web = SyncWeb({"storage.url": "memory://", "archive.enabled": False})
+child = os.fork()
+if not child:
+    signal.alarm(60)  # ends it if it waits
+    try:
+        web.usage()
+    except Closed:
+        os._exit(7)
+    os._exit(1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+web.usage()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_process_that_was_forked_has_none() -> None:
+    assert subprocess.run([sys.executable, "-W", "ignore", "-c", _FORKED]).returncode == 0
 
 
 def test_wrong_settings_leave_no_thread_behind() -> None:

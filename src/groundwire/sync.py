@@ -229,7 +229,7 @@ class SyncWeb:
         Raises:
             Closed: this web was closed.
         """
-        if self.is_closed:
+        if self.is_closed or not self._thread.is_alive():  # a process that was forked has no copy of the thread
             raise _closed_error()
         return asyncio.run_coroutine_threadsafe(start(self._web), self._loop)
 
