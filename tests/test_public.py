@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import pickle
 import pkgutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ import pytest
 
 import groundwire
 from groundwire import errors
+from groundwire.models import Attempt
 
 HEAVY = ("aiohttp", "pydantic", "ddgs", "lxml", "turbohtml", "rich", "click", "asyncio")
 
@@ -73,6 +75,27 @@ def without_docstring(package: ModuleType) -> list[str]:
         if inspect.isclass(value := getattr(module, name)) or inspect.isfunction(value)
         if not inspect.getdoc(value)
     ]
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        errors.InvalidRequest("limit", "is 0", "Pass more."),
+        errors.AllProvidersFailed([Attempt(provider="brave", outcome="quota", retry_after=3.0)]),
+        errors.DeadlineExceeded("late", attempts=[Attempt(provider="local", outcome="timeout")]),
+        errors.PageNotFound("https://a.example/", "There is no such page.", status=404),
+        errors.UnknownProvider("serxng", ["searxng"]),
+    ],
+    ids=lambda error: type(error).__name__,
+)
+def test_errors_reach_another_process(error: errors.GroundwireError) -> None:
+    again = pickle.loads(pickle.dumps(error))
+    assert (type(again), str(again), again.summary, vars(again)) == (
+        type(error),
+        str(error),
+        error.summary,
+        vars(error),
+    )
 
 
 def test_the_tree_of_errors_is_the_one_that_is_drawn() -> None:

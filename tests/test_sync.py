@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+import os
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -68,6 +71,16 @@ def test_it_serves_several_threads(settings: Make) -> None:
     assert found == ["searxng"] * 8
 
 
+def test_what_a_map_lists_is_read_and_counted(settings: Make) -> None:
+    with SyncWeb(settings()) as web:
+        start = web.search("bm25")[0].url
+        batch = web.read_many(web.map(start, limit=3), delay=0)
+        assert [page.title for page in batch] == ["BM25"]
+        assert (batch.read, batch.failed, batch.skipped) == (1, 0, 0)
+        with pytest.raises(RuntimeError, match="pass a list, or what map returned"):
+            list(web.read_many((row.url for row in web.map(start)), delay=0))
+
+
 def test_after_closing_it_says_so_and_no_thread_is_left(settings: Make) -> None:
     before = set(threading.enumerate())
     web = SyncWeb(settings())
@@ -99,6 +112,29 @@ def test_closing_cancels_what_is_still_running(settings: Make) -> None:
         with pytest.raises(Closed):
             call.result()
     assert ended.is_set()
+
+
+_FORKED = """
+import os, signal
+from groundwire import SyncWeb
+from groundwire.errors import Closed
+web = SyncWeb({"storage.url": "memory://", "archive.enabled": False})
+child = os.fork()
+if not child:
+    signal.alarm(60)  # ends it if it waits
+    try:
+        web.usage()
+    except Closed:
+        os._exit(7)
+    os._exit(1)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+web.usage()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_process_that_was_forked_has_none() -> None:
+    assert subprocess.run([sys.executable, "-W", "ignore", "-c", _FORKED]).returncode == 0
 
 
 def test_wrong_settings_leave_no_thread_behind() -> None:

@@ -498,7 +498,7 @@ async def test_after_closing_it_says_so(settings: Make) -> None:
     web = Web(settings())
     await web.aclose()
     await web.aclose()
-    for call in (web.search("x"), web.open_page("https://93.184.215.14/")):
+    for call in (web.search("x"), web.open_page("https://93.184.215.14/"), web.usage(), web.reset_session()):
         with pytest.raises(Closed):
             await call
 

@@ -48,8 +48,9 @@ A class exists where a caller would act differently. Messages say what to do nex
 
 from __future__ import annotations
 
+import copyreg
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from groundwire.hints import error_hint
 
@@ -84,6 +85,10 @@ class GroundwireError(Exception):
     def summary(self) -> str:
         """What happened and what to do, for people; usually the message."""
         return str(self)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # A pool of processes waits forever for an error that it cannot make again, such as one with several arguments.
+        return copyreg.__newobj__, (type(self),), vars(self) | {"args": self.args}  # type: ignore[attr-defined]
 
 
 _VERBS = ("is ", "are ", "has ", "have ", "does ", "must ", "names ", "needs ", "cannot ", "belongs ", "asks ")

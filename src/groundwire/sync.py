@@ -74,10 +74,11 @@ class _SyncRows(Generic[_R]):
         except StopAsyncIteration:
             raise StopIteration from None
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What is missing from a map and why."""
-        return getattr(self.inner, "warnings", ())
+    def __aiter__(self) -> _Rows[_R]:  # by `read_many`, in the thread of the web, which must not wait for itself
+        return self.inner
+
+    def __getattr__(self, name: str) -> Any:  # the counts and the warnings
+        return getattr(self.inner, name)
 
     def close(self) -> None:
         """Stop early."""
@@ -228,7 +229,7 @@ class SyncWeb:
         Raises:
             Closed: this web was closed.
         """
-        if self.is_closed:
+        if self.is_closed or not self._thread.is_alive():  # a process that was forked has no copy of the thread
             raise _closed_error()
         return asyncio.run_coroutine_threadsafe(start(self._web), self._loop)
 
@@ -239,8 +240,10 @@ class SyncWeb:
             start: See `submit`.
 
         Raises:
-            Closed: this web was closed.
+            Closed: this web was closed. RuntimeError: the caller is the thread of this web.
         """
+        if threading.current_thread() is self._thread:  # such as in a generator that `read_many` takes addresses from
+            raise RuntimeError("A SyncWeb cannot be called by what it calls itself: pass a list, or what map returned.")
         future = self.submit(start)
         try:
             return future.result()

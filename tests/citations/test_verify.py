@@ -351,6 +351,13 @@ async def test_a_long_answer_is_verified_in_another_process(
             await verify_off_loop(Counted(WorkTooHeavy()), text, [page])
 
 
+async def test_half_an_emoji_reaches_the_other_process() -> None:
+    workers, page = Counted(), CitedPage(number=1, url="", content=padded(2_000))
+    report = await verify_off_loop(workers, "The tower \ud83d is 324 metres tall [1].", [page])
+    assert [finding.text for finding in report.findings] == ["The tower \ufffd is 324 metres tall [1]."]
+    assert len(workers.jobs) == 1
+
+
 async def test_a_model_is_called_in_this_process() -> None:
     asked: list[Doubt] = []
 

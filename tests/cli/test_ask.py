@@ -115,6 +115,14 @@ def test_nothing_found_is_said(terminal: Terminal) -> None:
     assert (done.exit_code, "Nothing was found" in done.stdout) == (1, True)
     assert done.stderr.strip() == "quoting passages; 1 search"  # as was asked for, whatever model there is
     assert "no model is set up, so these are quotes; name one with --model" in terminal.here("ask", "zzzyyyxxx").stderr
+    assert terminal.here("ask", "zzzyyyxxx", "--quote", "--quiet").stderr == ""
+
+
+@pytest.mark.parametrize("seconds", ["0", "nan", "inf", "601"])
+def test_a_timeout_is_checked_before_anything_is_asked(terminal: Terminal, model: ModelServer, seconds: str) -> None:
+    done = terminal.here("ask", QUESTION, "--model", "m", "--base-url", f"{model.url}/v1", "--timeout", seconds)
+    assert (done.exit_code, "Pass seconds, more than 0 and at most 600." in done.stderr) == (2, True)
+    assert not model.requests
 
 
 def test_a_terminal_sees_the_answer_while_it_is_written(terminal: Terminal, model: ModelServer) -> None:

@@ -97,6 +97,8 @@ def test_an_archive_that_cannot_be_used_is_said(terminal: Terminal, tmp_path: Pa
 def test_nothing_found_is_exit_code_1(terminal: Terminal) -> None:
     done = terminal.here("search", "zzzyyyxxx")
     assert (done.exit_code, done.stdout, done.stderr) == (1, "", "No results found for: zzzyyyxxx\n")
+    done = terminal.here("search", "zzzyyyxxx", GROUNDWIRE_POLICY_ALLOWED_DOMAINS="example.com")
+    assert done.exit_code == 1  # that the service works is not asked within the operator's domains
     done = terminal.here("search", "zzzyyyxxx", "--format", "json")
     result = WebSearchToolResult.model_validate_json(done.stdout)
     assert (done.exit_code, result.status, result.results) == (1, "success", ())
@@ -190,6 +192,8 @@ def test_wrong_use_is_exit_code_2(case: str, terminal: Terminal) -> None:
 def test_the_message_names_the_option_where_the_field_has_another_name(terminal: Terminal) -> None:
     assert "Error: --time-range cannot be 'never'. " in terminal.here("search", "x", "-t", "never").stderr
     assert "Error: --domain has '?', which is not a domain name. " in terminal.here("search", "x", "-d", "?").stderr
+    said = terminal.here("search", "x", "--after", "2026-02-01", "--before", "2026-01-01").stderr
+    assert said == "Error: --before is before the first day. Swap the two days.\n"
 
 
 @pytest.mark.parametrize("arguments", [[], ["-"]])

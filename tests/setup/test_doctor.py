@@ -333,6 +333,19 @@ async def test_one_name_does_not_resolve(look: Look) -> None:
     assert named(report) == ["name-unknown"]
 
 
+async def test_an_address_in_numbers_shows_nothing_about_names(look: Look, world: World) -> None:
+    """SearXNG on this machine answers although the network is gone: no address of a service is wrong."""
+
+    async def nobody(host: str, port: int) -> Sequence[str]:
+        raise socket.gaierror(socket.EAI_AGAIN, "Temporary failure in name resolution")
+
+    near = {
+        "GROUNDWIRE_PROVIDERS_SEARXNG_BASE_URL": world.searxng.url,
+        "GROUNDWIRE_SEARCH_PROVIDERS": "searxng,wikipedia",
+    }
+    assert named(await look(near, resolver=nobody)) == ["dns-failing"]
+
+
 @contextmanager
 def over_tls(context: ssl.SSLContext) -> Iterator[str]:
     server = ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler)

@@ -23,7 +23,7 @@ from groundwire.errors import DeadlineExceeded, PermissionDenied, ProviderError
 from groundwire.hosted.answers import HostedAnswer
 from groundwire.models import Source
 from groundwire.models.base import Hinting
-from groundwire.models.validators import check_text
+from groundwire.models.validators import check_text, check_timeout
 from groundwire.reading.passages.quotes import best_quotes
 from groundwire.web import Web
 
@@ -225,7 +225,7 @@ async def _answer(
     words = check_text(question)
     if not web.keeps:
         raise PermissionDenied("Verifying an answer needs its session's pages, and this server stores none.")
-    deadline = Deadline.after(web.settings.answer.timeout if timeout is None else timeout)
+    deadline = Deadline.after(check_timeout(web.settings.answer.timeout if timeout is None else timeout))
     before = await web.usage()
     writer = model if isinstance(model, ChatModel) else None
     if writer is None and not quote:

@@ -17,6 +17,7 @@ from groundwire.cli.terminal_text import (
     ExitCode,
     Flow,
     clean,
+    is_quiet,
     shown_url,
     warn,
     warn_of_result,
@@ -115,5 +116,7 @@ def _print(answer: CitedAnswer, *, by: str) -> None:
         if finding.sources and finding.verdict != "supported":
             warn(f"not supported by its source ({finding.verdict.replace('_', ' ')}): {finding.text}")
     warn_of_result(answer.warnings)
+    if is_quiet():
+        return
     cost = f", ${answer.cost_usd:.4f}" if answer.cost_usd else ""
     write(f"\n{by}; {counted(answer.searches, 'search', 'searches')}{cost}", err=True, dim=True)

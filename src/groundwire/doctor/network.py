@@ -77,7 +77,7 @@ async def _names(
     outside = [name for name in failed if not examination.settings.providers.get(name, {}).get("base_url")]
     if not lost and not (none_reached and outside):
         return []
-    if none_reached and not examination.settings.network.proxy and not await _resolves(examination, _KNOWN_HOST):
+    if not examination.settings.network.proxy and not await _resolves(examination, _KNOWN_HOST):
         return [
             DoctorFinding(
                 fault="dns-failing",

@@ -1,7 +1,7 @@
 """The data models: queries, results, pages and attempts.
 
-Pydantic models for public data (validated, with a JSON form), plain dataclasses inside. All are frozen. Results and
-sources, of which a search makes a dozen, have slots: they are pydantic dataclasses with the methods of a model.
+Pydantic models for public data (validated, with a JSON form), plain dataclasses inside. All are frozen but results and
+sources: a search makes a dozen, so these are dataclasses with slots that have the methods of a model and no hash.
 """
 
 from __future__ import annotations

@@ -356,7 +356,7 @@ def normalize_filters(filters: Any) -> None:
         if (day := getattr(filters, name)) is not None:
             object.__setattr__(filters, name, check_date(name, day))
     if filters.published_after and filters.published_before and filters.published_after > filters.published_before:
-        raise InvalidRequest("published_before", "is before published_after", "Swap the two days.")
+        raise InvalidRequest("published_before", "is before the first day", "Swap the two days.")
 
 
 NO_FILTERS = Filters()

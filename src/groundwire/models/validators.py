@@ -18,6 +18,7 @@ from groundwire.models.base import Hinting
 
 MAX_QUERY = 2_000  # characters; the providers' own limits (Brave 400, Tavily 400) are handled in their modules
 
+_LONGEST_TIMEOUT = 600  # seconds
 _MOST_NAMED = 16  # names; a longer list would not be read
 _DOMAIN = re.compile(r"""(?!-)[^\s/:@?#*\\%\[\](),;|"']{1,253}""")
 
@@ -49,6 +50,13 @@ def check_int(field: str, value: object, low: int, high: int) -> int:
 def is_number(value: object) -> bool:
     """Return whether a value is a number; a boolean is not."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def check_timeout(value: object) -> float:
+    """Return `value` if it is a possible timeout, or raise InvalidRequest."""
+    if isinstance(value, (int, float)) and is_number(value) and 0 < value <= _LONGEST_TIMEOUT:
+        return value
+    raise InvalidRequest("timeout", f"is {value!r}", f"Pass seconds, more than 0 and at most {_LONGEST_TIMEOUT}.")
 
 
 def check_choice(field: str, value: object, choices: Sequence[str]) -> None:

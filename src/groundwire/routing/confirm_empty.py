@@ -20,6 +20,7 @@ from groundwire.routing.calls import SearchCall
 from groundwire.routing.extra_budget import ExtraBudget
 from groundwire.routing.health import Health
 from groundwire.routing.provider_call import AttemptResult, ProviderCaller
+from groundwire.safety.urls import DomainPolicy
 
 _CONTROL_QUERY = Query(text="wikipedia", limit=1)  # every web index has pages for it
 _JUST_NOW = 10.0  # seconds since rows that count as much as a control query, if none can be paid
@@ -116,7 +117,7 @@ class EmptyConfirmer:
 
     async def _control_query(self, provider: SearchProvider, call: SearchCall, attempts: list[Attempt]) -> bool | None:
         """Return whether the provider finds anything; None if the budget forbids a query."""
-        done = await self._ask(provider, replace(call, query=_CONTROL_QUERY))
+        done = await self._ask(provider, replace(call, query=_CONTROL_QUERY, policy=DomainPolicy()))
         if done is None:
             return None
         attempts.append(done.attempt.model_copy(update={"reason": done.attempt.reason or CONTROL_REASON}))

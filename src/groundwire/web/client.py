@@ -27,6 +27,7 @@ from groundwire.models.validators import (
     check_folders,
     check_int,
     check_sources,
+    check_timeout,
     is_number,
     time_range_of,
 )
@@ -59,7 +60,6 @@ if TYPE_CHECKING:  # what a web works with is loaded when one is made
     from groundwire.web.search import SearchFlow
     from groundwire.web.site_map import SiteMap
 
-_LONGEST_TIMEOUT = 600  # seconds
 _COUNTRY_LANGUAGE = re.compile("([a-z]{2})-([a-z]{2})")
 _ARGUMENTS = (
     *("settings", "search_providers", "read_providers", "attempt_listener", "call_listeners", "cassette", "record"),
@@ -633,6 +633,7 @@ class Web:
 
     async def usage(self) -> dict[str, float]:
         """Return the usage of this session: `searches`, `cost_usd`, `tokens`."""
+        self._check_open()
         return await self._budget.usage()
 
     async def reserve_searches(self, max_searches: int, *, price_usd: float = 0.0) -> Reservation:
@@ -735,6 +736,7 @@ class Web:
 
     async def reset_session(self) -> None:
         """Reset the session: usage, known URLs, and citation numbers."""
+        self._check_open()
         await self._budget.reset()
         await self._resources.sources.forget(self._budget)
         if self._resources.known_urls is not None:
@@ -810,12 +812,7 @@ class Web:
 
     def _begin(self, timeout: float | None, default: float) -> Deadline:
         self._check_open()
-        seconds = default if timeout is None else timeout
-        if not is_number(seconds) or not 0 < seconds <= _LONGEST_TIMEOUT:
-            raise InvalidRequest(
-                "timeout", f"is {seconds!r}", f"Pass seconds, more than 0 and at most {_LONGEST_TIMEOUT}."
-            )
-        return Deadline.after(seconds)
+        return Deadline.after(check_timeout(default if timeout is None else timeout))
 
 
 def _is_named(name: str, names: Sequence[str] | None) -> bool:

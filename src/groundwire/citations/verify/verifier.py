@@ -155,6 +155,7 @@ async def verify_off_loop(
         InvalidRequest: the answer is too long to verify.
     """
     check_size(answer, pages)
+    answer = re.sub("[\ud800-\udfff]", "\ufffd", answer)  # half an emoji, which JSON can name and UTF-8 cannot
     size = len(answer) + sum(len(page.content or "") + len(page.snippet) for page in pages)
     report = await _in_process(workers, answer, pages) if size > _MAX_THREAD_CHARS else None
     if report is None:  # a thread may block the loop for a while, but the answer is verified
