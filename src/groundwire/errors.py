@@ -48,7 +48,6 @@ A class exists where a caller would act differently. Messages say what to do nex
 
 from __future__ import annotations
 
-import copyreg
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -88,7 +87,7 @@ class GroundwireError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A pool of processes waits forever for an error that it cannot make again, such as one with several arguments.
-        return copyreg.__newobj__, (type(self),), vars(self) | {"args": self.args}  # type: ignore[attr-defined]
+        return Exception.__new__, (type(self),), vars(self) | {"args": self.args}
 
 
 _VERBS = ("is ", "are ", "has ", "have ", "does ", "must ", "names ", "needs ", "cannot ", "belongs ", "asks ")

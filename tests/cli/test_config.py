@@ -111,6 +111,8 @@ def test_a_setting_is_changed_in_the_users_file(terminal: Terminal) -> None:
     assert (removed.exit_code, removed.stdout.startswith("search.limit is not set")) == (0, True)
     assert terminal.here("config", "get", "search.limit").stdout == "5\n"
     assert "did you mean 'search.limit'" in terminal.here("config", "unset", "search.limti").stderr
+    done = terminal.here("config", "set", "network.proxy", "http://me:secret@proxy.test:3128")
+    assert (done.exit_code, "secret" in done.stdout, "@proxy.test:3128" in done.stdout) == (0, False, True)
     missing = terminal.here("config", "set", "search.limit")
     assert (missing.exit_code, "groundwire config unset KEY" in missing.stderr) == (2, True)
 

@@ -26,7 +26,7 @@ from groundwire.models.validators import did_you_mean
 from groundwire.providers.registry import provider_class
 from groundwire.settings import SettingValue, load, provider_rows, variable
 from groundwire.settings.provider_options import provider_names, setting_key
-from groundwire.settings.schema import known_keys, parse_store_url
+from groundwire.settings.schema import display_text, known_keys, parse_store_url
 from groundwire.settings.sources import FILE_NAME, FILE_VARIABLE, keys_file, places, user_file, working_folder
 from groundwire.settings.user_folders import read, user_folder
 from groundwire.storage.archive.store import archive_path
@@ -112,7 +112,7 @@ def set_(key: str, value: str | None) -> None:
         key, _, value = map(str.strip, key.partition("="))
     if value is None:
         raise click.UsageError("Missing argument 'VALUE'. To return to the default, use groundwire config unset KEY.")
-    _write(key, _toml(value), f"= {value}")
+    _write(key, _toml(value), f"= {display_text(key, value)}")
 
 
 @config.command("unset", short_help="Remove a setting from your settings file.")
