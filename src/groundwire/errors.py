@@ -87,7 +87,7 @@ class GroundwireError(Exception):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # A pool of processes waits forever for an error that it cannot make again, such as one with several arguments.
-        return Exception.__new__, (type(self),), vars(self) | {"args": self.args}
+        return type(self).__new__, (type(self),), vars(self) | {"args": self.args}
 
 
 _VERBS = ("is ", "are ", "has ", "have ", "does ", "must ", "names ", "needs ", "cannot ", "belongs ", "asks ")
