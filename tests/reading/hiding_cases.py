@@ -87,6 +87,8 @@ HIDDEN: Final = (
     "position:absolute;left:calc(-1 * 9999px)",
     "position:absolute;left:-1000%",
     '<div style="position:fixed;left:-100%"><p style="margin:0">SECRET</p></div>',
+    '<div style="position:fixed;left:-100%"><p style="padding-left:20px">SECRET</p></div>',
+    '<div style="position:absolute;z-index:-999"><p style="margin-left:20px">SECRET</p></div>',
     '<div style="position:relative;left:-500px"><p style="position:relative;left:-500px">SECRET</p></div>',
     '<div style="margin-left:-600px"><div><p style="transform:translateX(-400px)">SECRET</p></div></div>',
     '<div style="margin-left:600px"><p style="position:absolute;left:-1000px">SECRET</p></div>',
