@@ -42,6 +42,7 @@ def _is_titled(words: Sequence[str], few: int, many: int) -> bool:
 
 SEPARATOR: Final = re.compile(
     r"(?<!\s)\s+(?:[|\u2022\u00b7\u2013\u2014\u00bb\u00ab\u2039\u203a]|-{1,2}|::|//?)\s+|(?:(?<!\s)\s+)?[|\u2223\uff5c]\s*"
+    r"|(?<=[\u3000-\u9fff\uff01-\uff60])(?:_+|--?)(?=\S)"
 )
 """What separates a title from the name of its site."""
 
