@@ -493,6 +493,9 @@ def test_the_day_of_a_job_is_that_on_which_it_was_posted() -> None:
         (page("", "<a class=author href=/profile/jo7>jo7</a>"), "jo7"),
         (page("", "<a class=author href=/profile/me>Log In</a>"), None),
         (page("", "<a href=/profile/me>Settings</a>"), None),
+        (page("", "<a href=/profile/letters>Newsletters</a>"), None),
+        (page("", "<a href=https://films.example/user/oak>YouTube</a>"), None),
+        (page("", "<a href=/user/register>\u7acb\u5373\u6ce8\u518c</a>"), None),
         (page("", "<p class=author>Jo Doe</p>", attributes="class=has-sidebar"), "Jo Doe"),
         (page("", "<p class=author>Jo Doe</p>").replace("<body", "<body class=comments-open"), "Jo Doe"),
         (page("", "", end="<div class=sidebar><p class=author>Jo Doe</p></div>"), None),
@@ -522,6 +525,7 @@ def test_the_day_of_a_job_is_that_on_which_it_was_posted() -> None:
         (page("", "<b class=author>\u8bb0\u8005 \u9648\u7acb</b>"), "\u9648\u7acb"),
         (page("", "<b class=writer>\ubc15\uc11c\uc5f0 \uae30\uc790</b>"), "\ubc15\uc11c\uc5f0"),
         (page("", "<b class=author>\u7f16\u8f91\u90e8</b>"), None),
+        (page("", "<b class=author>\ud68c\uc6d0\uac00\uc785</b>"), None),
         (page("", "<p>\u9648\u7acb</p>"), None),
     ],
 )  # fmt: skip

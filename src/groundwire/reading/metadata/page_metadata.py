@@ -107,7 +107,7 @@ _DATE_CLASS: Final = re.compile(
 )
 
 
-_NO_AUTHORS: Final = frozenset(
+NO_AUTHORS: Final = frozenset(
     {
         "admin", "administrator", "none", "null", "undefined", "unknown", "bluesky", "email", "e-mail", "facebook",
         "github", "instagram", "linkedin", "mastodon", "pinterest", "reddit", "rss", "telegram", "threads", "tiktok",
@@ -304,7 +304,7 @@ def _author(marked: list[Element], metas: dict[str, str], thing: Thing, graph: l
             author = first_text("author", _BYLINE.sub("", candidate.strip()))
             if not author or author.isdigit() or not is_name(author):
                 continue
-            if author.lower() not in _NO_AUTHORS and not _LABEL.match(author):
+            if author.lower() not in NO_AUTHORS and not _LABEL.match(author):
                 return author
     return None
 
