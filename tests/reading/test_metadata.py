@@ -503,6 +503,7 @@ def test_the_day_of_a_job_is_that_on_which_it_was_posted() -> None:
         (page("", "", end="<p>Written by Jo Doe</p><div>More</div><p>Written by Al Roe</p>"), None),
         (page("", "", end="<p>A book written by Jo Doe</p>"), None),
         (page("", "<a rel=author href=/jo>Jo Doe</a><a rel=author href=/al>Al Roe</a>"), "Jo Doe, Al Roe"),
+        (page("", "<b class=author>Jo Doe</b><p class=byline><a>Jo Doe</a>, <a>Al Roe</a></p>"), "Jo Doe, Al Roe"),
         (page("", "<span class=author-name>Jo Doe</span>", end="<div class=comment><b class=author>Al Roe"), "Jo Doe"),
         (page("", "", end="<div class=comment><b class=author>Al Roe</b></div>"), None),
         (page("", "<span class=author-name>Read More</span>"), None),

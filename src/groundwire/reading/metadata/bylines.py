@@ -433,7 +433,7 @@ def _nearest_writers(writers: list[tuple[int, int, int, str]]) -> str:
             reach = end
             if name not in ", ".join(names):
                 names.append(name)
-    return ", ".join(names)
+    return ", ".join(dict.fromkeys(", ".join(names).split(", ")))
 
 
 _BYLINE: Final = re.compile(
