@@ -527,6 +527,7 @@ def test_the_day_of_a_job_is_that_on_which_it_was_posted() -> None:
         (page("", "<b class=writer>\ubc15\uc11c\uc5f0 \uae30\uc790</b>"), "\ubc15\uc11c\uc5f0"),
         (page("", "<b class=author>\u7f16\u8f91\u90e8</b>"), None),
         (page("", "<b class=author>\ud68c\uc6d0\uac00\uc785</b>"), None),
+        (page("", "<p>\u8457\u8005\uff1a\u9648\u7acb</p>"), "\u9648\u7acb"),
         (page("", "<p>\u9648\u7acb</p>"), None),
     ],
 )  # fmt: skip

@@ -52,7 +52,7 @@ _VERBS: Final = (
 _PREPOSITIONS: Final = r"by|von|par|por|di|door|av|af"
 _ROLES: Final = (
     r"autor(?:in|a|ka)?|authors?|auteurs?|autore|writer|words|text(?: und fotos?)?|texte|texto|testo|tekst|teksti|yazar"
-    r"|oprac\.?|автор|текст|作者|文|執筆者?|書いた人|글"
+    r"|oprac\.?|автор|текст|作者|著者|文|執筆者?|書いた人|글"
 )
 _BY: Final = re.compile(
     rf"(?:(?:{_VERBS})\s+)?(?:{_PREPOSITIONS}|autor(?:in)?|authors?|writer|words)\b\s*:?\s*"
