@@ -228,7 +228,8 @@ UNPAINTED: Final = (
             "hidden",
             "is-hidden", "u-hidden", "hide", "offscreen", "off-screen", "invisible", "element-invisible", "SR-Only",
             "cdk-visually-hidden", "govuk-visually-hidden", "u-visually-hidden", "ui-helper-hidden-accessible",
-            "elementor-screen-only sr-only", "styles_visuallyHidden__a1", "a sr-only sr-only-focusable", "print-only",
+            "elementor-screen-only sr-only", "styles_visuallyHidden__a1", "a sr-only sr-only-focusable",
+            "visible-print",
         )
     ),
     # Barely painted.
@@ -344,6 +345,8 @@ SHOWN: Final = (
     "<p class=hideous>SECRET</p>",
     "<p aria-hidden=true>SECRET</p>",
     "<p class=noprint>SECRET</p>",
+    "<p class=print-only>SECRET</p>",
+    "<p class=d-print-block>SECRET</p>",
     "<details open><summary>a</summary><p>SECRET</p></details>",
     "<dialog open><p>SECRET</p></dialog>",
     "<object><p>SECRET</p></object>",
