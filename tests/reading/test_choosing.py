@@ -842,6 +842,13 @@ def test_the_ingredients_and_steps_that_structured_data_state_are_kept(markup: s
     assert apply("stated content", layout, [True] + [False] * len(kept)) == [True, *(sign == "1" for sign in kept)]
 
 
+@pytest.mark.parametrize(("stated", "kept"), [(["3applespeeled"], True), ([], False)])
+def test_stated_content_is_no_other_part_whatever_its_name(stated: list[str], kept: bool) -> None:
+    layout = page("<div class=recipe-nutrition-disclaimer><h3>Ingredients</h3><p>3 apples, peeled</p></div>")
+    layout.stated = stated
+    assert apply(["stated content", "notices"], layout, [True] * 3) == [True, kept, kept]
+
+
 @pytest.mark.parametrize(("kind", "kept"), [("article", True), ("product", False)])
 def test_stated_answers_are_kept_but_on_the_page_of_a_product(kind: str, kept: bool) -> None:
     answer = {"@type": "Answer", "text": "It leaves at ten, or at eleven."}
