@@ -87,6 +87,8 @@ HIDDEN: Final = (
     "position:absolute;left:calc(-1 * 9999px)",
     "position:absolute;left:-1000%",
     '<div style="position:fixed;left:-100%"><p style="margin:0">SECRET</p></div>',
+    '<div style="position:fixed;left:-100%"><p style="padding-left:20px">SECRET</p></div>',
+    '<div style="position:absolute;z-index:-999"><p style="margin-left:20px">SECRET</p></div>',
     '<div style="position:relative;left:-500px"><p style="position:relative;left:-500px">SECRET</p></div>',
     '<div style="margin-left:-600px"><div><p style="transform:translateX(-400px)">SECRET</p></div></div>',
     '<div style="margin-left:600px"><p style="position:absolute;left:-1000px">SECRET</p></div>',
@@ -226,7 +228,8 @@ UNPAINTED: Final = (
             "hidden",
             "is-hidden", "u-hidden", "hide", "offscreen", "off-screen", "invisible", "element-invisible", "SR-Only",
             "cdk-visually-hidden", "govuk-visually-hidden", "u-visually-hidden", "ui-helper-hidden-accessible",
-            "elementor-screen-only sr-only", "styles_visuallyHidden__a1", "a sr-only sr-only-focusable", "print-only",
+            "elementor-screen-only sr-only", "styles_visuallyHidden__a1", "a sr-only sr-only-focusable",
+            "visible-print",
         )
     ),
     # Barely painted.
@@ -342,6 +345,8 @@ SHOWN: Final = (
     "<p class=hideous>SECRET</p>",
     "<p aria-hidden=true>SECRET</p>",
     "<p class=noprint>SECRET</p>",
+    "<p class=print-only>SECRET</p>",
+    "<p class=d-print-block>SECRET</p>",
     "<details open><summary>a</summary><p>SECRET</p></details>",
     "<dialog open><p>SECRET</p></dialog>",
     "<object><p>SECRET</p></object>",

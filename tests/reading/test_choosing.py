@@ -814,7 +814,7 @@ def test_the_links_below_a_heading_of_other_pages_are_left_out(heading: str, gon
         assert [number for number, kept in enumerate(keep) if not kept] == left
 
 
-_RECIPE = """{"@type": "Recipe", "recipeIngredient": ["200 g rye flour", ["Salt"], "3 apples, peeled"],
+_RECIPE = """{"@type": "Recipe", "recipeIngredient": ["200 g rye flour", ["Salt"], "3 apples, peeled", "1 1/2 plums"],
 "recipeInstructions": [{"@type": "HowToStep", "text": "<p>Stir the flour into the warm milk &amp; wait.</p>"},
 {"@type": "HowToTip", "text": ""}, "Bake it."], "author": "Salted"}"""
 
@@ -827,6 +827,7 @@ _RECIPE = """{"@type": "Recipe", "recipeIngredient": ["200 g rye flour", ["Salt"
         ("<div>Stir the flour into the warm milk &amp; wait. Bake it.</div><div>and wait.</div>", "00"),
         ("<div>the flour into the warm milk &amp; wait</div><div>Bake it.</div><div>milk</div>", "110"),
         ("<div>3 apples,</div><div>peeled</div>", "11"),
+        ("<li>1½ plums</li><li>1 ½ plums</li><li>½ pear</li>", "110"),
         ("<p>2 spoons of</p><p>200 g</p><p>rye flour</p>", "011"),
         ("<b itemprop=recipeIngredient>Honey</b><p>Honey</p><p>2 spoons of honey</p><p>Honeymoon</p>", "1110"),
         ('<ol itemprop="recipeInstructions"><li>Melt it.<li>Pour it.</ol><p>Pour</p>', "110"),
@@ -839,6 +840,13 @@ def test_the_ingredients_and_steps_that_structured_data_state_are_kept(markup: s
     layout = lay_out(document)
     layout.stated = stated
     assert apply("stated content", layout, [True] + [False] * len(kept)) == [True, *(sign == "1" for sign in kept)]
+
+
+@pytest.mark.parametrize(("stated", "kept"), [(["3applespeeled"], True), ([], False)])
+def test_stated_content_is_no_other_part_whatever_its_name(stated: list[str], kept: bool) -> None:
+    layout = page("<div class=recipe-nutrition-disclaimer><h3>Ingredients</h3><p>3 apples, peeled</p></div>")
+    layout.stated = stated
+    assert apply(["stated content", "notices"], layout, [True] * 3) == [True, kept, kept]
 
 
 @pytest.mark.parametrize(("kind", "kept"), [("article", True), ("product", False)])

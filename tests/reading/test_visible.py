@@ -221,6 +221,14 @@ def test_of_nested_hidden_wrappers_all_are_shown() -> None:
     assert removed.revealed == 3
 
 
+def test_what_is_moved_in_a_main_part_that_a_script_moves_back_stays() -> None:
+    raised = "1<sup style='position:relative;top:-.5em'>1</sup>/2"
+    page = (
+        f"<div style='transform:translate(-100vw)'><main><h1>Title</h1><p>Sail at {raised} past ten.</p></main></div>"
+    )
+    assert "Sail at 11/2 past ten." in _seen(f"<html><head>{_LIVE}</head><body>{page}</body></html>")[0]
+
+
 def test_answers_below_their_questions_stay() -> None:
     def fold(question: str, answer: str) -> str:
         button = f"<button><h5>{question}</h5></button><style></style>"

@@ -48,6 +48,8 @@ class PageBlocks:
     """The parts that the caller wants kept, or left out, on every kind of page."""
     index: NameIndex = field(init=False)
     """The names of the elements, to be searched for parts of them."""
+    stated: frozenset[int] = frozenset()
+    """The blocks whose text structured data state, once they have been looked for."""
     writers: list[int] | None = None
     """The blocks that name the writer of a post, once they have been looked for."""
     boxes: Mapping[int, list[int]] | None = None

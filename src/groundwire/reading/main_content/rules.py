@@ -244,6 +244,18 @@ def _part(page: PageBlocks, *, part: str) -> Iterable[int]:
     return part_blocks(page.layout, page.verdict.names, page.keep, part, page.index)
 
 
+def _other_part(page: PageBlocks, *, part: str) -> Iterable[int]:
+    """Return the blocks of a part, unless stated content is among them: a recipe is no notice, whatever its name."""
+    numbers = _part(page, part=part)
+    return numbers if not page.stated or page.stated.isdisjoint(numbers) else ()
+
+
+def _stated(page: PageBlocks) -> Iterable[int]:
+    """Return the blocks whose text is stated, which parts look for too."""
+    page.stated = frozenset(stated_blocks(page))
+    return page.stated
+
+
 def _requested_parts(page: PageBlocks, *, controls: bool) -> Iterator[int]:
     """Yield the blocks of the parts that the caller wants, or the buttons in them."""
     for part, is_requested in page.parts.items():
@@ -267,7 +279,7 @@ def _empty_sections(page: PageBlocks) -> Iterator[int]:
 
 
 RULES: Final = (
-    Rule("stated content", True, stated_blocks, frozenset(KINDS) - {"product"}),
+    Rule("stated content", True, _stated, frozenset(KINDS) - {"product"}),
     Rule("most of a list", True, _torn_lists),
     Rule("boxes", True, torn_boxes),
     Rule("the longest prose", True, _longest_prose),
@@ -285,7 +297,7 @@ RULES: Final = (
     Rule("credits", False, credit_lines, WITH_EXTRAS, "captions"),
     Rule("other pages", False, other_pages, frozenset({"article", "forum"}), "related"),
     *(
-        Rule(part, False, partial(_part, part=part), KINDS_WITHOUT.get(part, frozenset()), part)
+        Rule(part, False, partial(_other_part, part=part), KINDS_WITHOUT.get(part, frozenset()), part)
         for part in sorted({*PARTS, "headline"})
     ),
     Rule("what is wanted", True, partial(_requested_parts, controls=False)),

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from html import unescape
 from itertools import chain, islice
 from typing import Final
+from unicodedata import normalize
 
 from turbohtml import Element
 
@@ -62,7 +63,7 @@ def _flat(values: list[object]) -> Iterator[str]:
 
 
 def _letters(text: str) -> str:
-    return _SIGNS.sub("", text.casefold())
+    return _SIGNS.sub("", normalize("NFKC", text).casefold())  # ½ is 1/2
 
 
 def stated_blocks(page: PageBlocks) -> Iterator[int]:

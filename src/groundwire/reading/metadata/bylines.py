@@ -24,7 +24,7 @@ from groundwire.reading.metadata.dates import (
     written_dates,
     written_day,
 )
-from groundwire.reading.metadata.page_metadata import UNDATED, Metadata, is_front_page
+from groundwire.reading.metadata.page_metadata import NO_AUTHORS, UNDATED, Metadata, is_front_page
 from groundwire.reading.text.sanitize import bared, lower
 
 _MARKS: Final = "time, [id*=date i], [id*=datum i], [itemprop*=date i], [rel~=author], [itemprop~=author]"
@@ -52,7 +52,7 @@ _VERBS: Final = (
 _PREPOSITIONS: Final = r"by|von|par|por|di|door|av|af"
 _ROLES: Final = (
     r"autor(?:in|a|ka)?|authors?|auteurs?|autore|writer|words|text(?: und fotos?)?|texte|texto|testo|tekst|teksti|yazar"
-    r"|oprac\.?|автор|текст|作者|文|執筆者?|書いた人|글"
+    r"|oprac\.?|автор|текст|作者|著者|文|執筆者?|書いた人|글"
 )
 _BY: Final = re.compile(
     rf"(?:(?:{_VERBS})\s+)?(?:{_PREPOSITIONS}|autor(?:in)?|authors?|writer|words)\b\s*:?\s*"
@@ -69,15 +69,15 @@ _AFTER_NAME: Final = re.compile(r"(?<!\s)\s+[|\u2022\u00b7]\s+|(?:(?<!\s)\s+)?[(
 _BETWEEN_NAMES: Final = re.compile(r"(?:(?<!\s)\s+)?(?:,|&|\band\b|\bund\b|\bet\b|\by\b)\s*")
 _EAST_ASIAN_NAME: Final = re.compile(
     r"(?=[\u3400-\u9fff々])(?!.*(?:作者|著者|[編编][集輯辑]|[記记]者|[関关]注|投稿|匿名|管理|来源|[責责][編编]|[评評][论論]|更多|[登注][录錄册冊]))[\u3400-\u9fff々]{2,5}"
-    r"|(?=[가-힣])(?!더보기|로그인|구독|댓글|기자|작성자|관리자|편집부)[가-힣]{2,4}"
+    r"|(?=[가-힣])(?!더보기|로그인|회원가입|구독|댓글|기자|작성자|관리자|편집부)[가-힣]{2,4}"
 )
 _PRESS: Final = re.compile(r"(?<!\s)\s+(?:기자|記者|记者)\Z")
 """What follows the names of journalists."""
 _NO_NAME: Final = re.compile(
     r"\b(?:about|account|all|analyst|article|articles|author|authors|blog|by|click|comments?|community|consultant"
     r"|contributing|contributor|dashboard|director|edited|editor|editorial|follow|former|forum|founder|guest|home"
-    r"|log|login|logout|manager|meet|member|messages|min|moderator|more|news|notifications|officer|on|originally|our"
-    r"|owner|post|posts|posted|posting|profile|published|read|register|reporter|reviewed|see|senior|settings|share"
+    r"|log|login|logout|manager|meet|member|messages|min|moderator|more|news|newsletters?|notifications|officer|on"
+    r"|originally|our|owner|post|posts|posted|posting|profile|published|read|register|reporter|reviewed|see|senior|settings|share"
     r"|sign|signup|specialist|staff|strategist|subscribe|team|the|this|updated|view|website|who|writer|written|you"
     r"|your|times|magazine|gazette|tribune|university|institute|agency|foundation|ministry|association|january|february|march|april|june|july|august|september|october|november|december|monday|tuesday"
     r"|wednesday|thursday|friday|saturday|sunday|inc|llc|ltd|gmbh)\b",
@@ -87,7 +87,7 @@ _GIVEN_NAMES: Final = frozenset({"April", "August", "June", "Min", "On", "See"})
 """The words above that are parts of names, too."""
 _GROUPS: Final = (" Team", " Staff")
 """Ends of the names of groups that write together."""
-_USER: Final = re.compile(r"[\w.\-]{3,25}")
+_USER: Final = re.compile(r"(?:[^\W\u0590-\uffff]|[.\-]){3,25}")
 _USERS: Final = re.compile(r"/(?:users?|members?|profile|u)[/.]|member(?:list)?\.php|\busername\b", re.IGNORECASE)
 _MAX_TEXT: Final = 200_000  # characters of a page
 _MAX_MARKS: Final = 400
@@ -404,7 +404,9 @@ def _user_in(element: Element, names: str, strings: list[str]) -> str:
 
 
 def _is_user(text: str) -> bool:
-    return _USER.fullmatch(text) is not None and not text.isdigit() and _NO_NAME.search(text) is None
+    if text.isdigit() or text.lower() in NO_AUTHORS:
+        return False
+    return _USER.fullmatch(text) is not None and _NO_NAME.search(text) is None
 
 
 def _is_person(text: str) -> bool:
@@ -431,7 +433,7 @@ def _nearest_writers(writers: list[tuple[int, int, int, str]]) -> str:
             reach = end
             if name not in ", ".join(names):
                 names.append(name)
-    return ", ".join(names)
+    return ", ".join(dict.fromkeys(", ".join(names).split(", ")))
 
 
 _BYLINE: Final = re.compile(

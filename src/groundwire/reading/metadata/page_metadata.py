@@ -42,6 +42,7 @@ def _is_titled(words: Sequence[str], few: int, many: int) -> bool:
 
 SEPARATOR: Final = re.compile(
     r"(?<!\s)\s+(?:[|\u2022\u00b7\u2013\u2014\u00bb\u00ab\u2039\u203a]|-{1,2}|::|//?)\s+|(?:(?<!\s)\s+)?[|\u2223\uff5c]\s*"
+    r"|(?<=[\u3000-\u9fff\uff01-\uff60])(?:_+|--?)(?=\S)"
 )
 """What separates a title from the name of its site."""
 
@@ -106,7 +107,7 @@ _DATE_CLASS: Final = re.compile(
 )
 
 
-_NO_AUTHORS: Final = frozenset(
+NO_AUTHORS: Final = frozenset(
     {
         "admin", "administrator", "none", "null", "undefined", "unknown", "bluesky", "email", "e-mail", "facebook",
         "github", "instagram", "linkedin", "mastodon", "pinterest", "reddit", "rss", "telegram", "threads", "tiktok",
@@ -303,7 +304,7 @@ def _author(marked: list[Element], metas: dict[str, str], thing: Thing, graph: l
             author = first_text("author", _BYLINE.sub("", candidate.strip()))
             if not author or author.isdigit() or not is_name(author):
                 continue
-            if author.lower() not in _NO_AUTHORS and not _LABEL.match(author):
+            if author.lower() not in NO_AUTHORS and not _LABEL.match(author):
                 return author
     return None
 

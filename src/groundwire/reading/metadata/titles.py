@@ -256,7 +256,7 @@ class _PageText:
         ends = [mark.start() for mark in SEPARATOR.finditer(title)]
         if ends and not self.shows(title):
             for end in reversed(ends):
-                if len(title[:end].split()) > 1 and self.shows(title[:end]):
+                if (len(title[:end].split()) > 1 or len(title[:end].encode()) > 24) and self.shows(title[:end]):
                     return title[:end]
         return title
 

@@ -515,7 +515,7 @@ _UTILITY: Final = re.compile(
     r"|assistive-?text|hidden-accessible)(?:-focusable|__?[\w-]+)?"
     r"|(?:u-|is-|d-|ui-|uk-|w-|js-)?(?:hidden|hide)(?:-all|-visually)?|d-none|display-none|element-(?:invisible|hidden)"
     r"|off-?screen|invisible|w-condition-invisible|ui-helper-hidden(?:-accessible)?|elementor-hidden-desktop"
-    r"|elementor-screen-only|only-print|print-only|d-print-block|visible-print(?:-block)?)$",
+    r"|elementor-screen-only|visible-print(?:-block)?)$",
     re.MULTILINE,
 )
 """Class names, in lower case, that hide in common style kits (Bootstrap, Tailwind, WordPress, Angular, Drupal ...)."""

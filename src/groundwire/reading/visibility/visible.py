@@ -62,6 +62,8 @@ _HIDDEN_ATTRIBUTES: Final = "[hidden], dialog:not([open]), [popover]"
 _WRAPPERS: Final = "html, body, main, article, h1, [role=main]"
 _Frame = tuple[tuple[float, float], tuple[float, float]]
 _IN_PLACE: Final[_Frame] = ((0.0, 0.0), (0.0, 0.0))
+_AWAY: Final = (-1e9, 0.0)
+"""How far away is what lies beside the window by a share of its width, or behind the page: no pixels move it back."""
 _MAX_WRAPPERS: Final = 5
 """How many hidden wrappers, one in another, are judged: `html, body { opacity: 0 }` hides a page twice."""
 
@@ -226,10 +228,14 @@ def _judge(
             else:
                 texts[name][element] = state
     positions = {element: style["position"] for element, _, style in styles.rows if "position" in style}
+    moved |= {element: _AWAY for element, reason in hidden.items() if reason == "position"}
     near, frames = set[Element](), dict[Element, _Frame]()
-    for element in moved:
-        if not is_far(*inherited(element, frames, _IN_PLACE, partial(_moved_frame, moved, positions))[0]):
+    for element, (dx, dy) in moved.items():
+        x, y = inherited(element, frames, _IN_PLACE, partial(_moved_frame, moved, positions))[0]
+        if not is_far(x, y):
             near.add(element)
+        elif is_far(x - dx, y - dy):
+            continue  # it goes with what is around it, or stays with that
         elif is_revealed(element, "position"):
             revealed += 1
         else:
