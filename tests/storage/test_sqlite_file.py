@@ -160,6 +160,19 @@ async def test_what_has_run_out_is_cleaned_away(path: Path) -> None:
     await store.aclose()
 
 
+async def test_a_value_of_before_the_clock_was_set_back_is_none(path: Path) -> None:
+    now = [2_000_000_000.0]
+    store = SqliteStore(path, clock=lambda: now[0])
+    await store.set("v", b"old", fresh=10)
+    now[0] -= 30
+    assert await store.get("v") is not None
+    now[0] = 1_000_000_000.0
+    assert await store.get("v") is None
+    await store.set("v", b"new", fresh=10)
+    assert await store.get("v") is not None
+    await store.aclose()
+
+
 @pytest.mark.parametrize("damaged_from", [0, 4_096], ids=["all", "all but the first page"])
 async def test_a_damaged_file_is_moved_aside_and_a_new_one_begun(
     damaged_from: int, path: Path, open_sqlite: Open, caplog: pytest.LogCaptureFixture

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import sqlite3
 import threading
 import time
@@ -378,14 +379,17 @@ _SURPLUS = (  # whether there are too many, in 4 ms for 100,000; then, in ten ti
     ),
 )
 
+_SKEW = 60.0  # seconds by which the clock may be corrected
+
 _Db = Connection | Cursor
 _Blob = bytes | bytearray
 
 
-def _find(db: _Db, key: _Blob, now: float) -> Entry | None:
-    """Return an entry."""
+def _find(db: _Db, key: _Blob, now: float, latest: float = math.inf) -> Entry | None:
+    """Return an entry, unless it was written later than at a moment: then the clock was set back since."""
     row = db.execute(
-        "select value, fresh_until, stale_until from entries where key = ? and stale_until > ?", (key, now)
+        "select value, fresh_until, stale_until from entries where key = ? and stale_until > ? and used <= ?",
+        (key, now, latest),
     ).fetchone()
     return None if row is None else Entry(*row)
 
@@ -524,7 +528,7 @@ def _run_batch(connection: Connection, operations: Sequence[Operation], max_byte
             # The driver looks for an adapter for bytes, and for none for these.
             key = bytearray(encode_key(operation.key))
             if isinstance(operation, Get):
-                answer = _find(db, key, now)
+                answer = _find(db, key, now, now + _SKEW)
             elif isinstance(operation, Add):
                 answer = _count(db, key, operation, now)
             elif isinstance(operation, Lease):
