@@ -199,6 +199,16 @@ async def test_one_entry_an_address_and_the_newest_wins(archive: Archive, clock:
     assert (await archive.statistics(viewer=OPERATOR)).pages == 1
 
 
+async def test_a_page_of_before_the_clock_was_set_back_is_replaced(archive: Archive, clock: Clock) -> None:
+    clock.time += 1_000 * DAY
+    await add(archive, page(), owner=LOCAL)
+    clock.time -= 1_000 * DAY
+    await add(archive, page(content="Now about walruses."), owner=LOCAL)
+    (found,) = await archive.search("walruses", viewer=OPERATOR)
+    assert found.seen.date() == date(2026, 11, 20)
+    assert await urls(archive, "whales") == []
+
+
 async def test_a_page_that_is_cut_shorter_does_not_replace_the_whole(archive: Archive, clock: Clock) -> None:
     whole = "word " * 200 + "the end"
     await add(archive, page(content=whole), owner=LOCAL)

@@ -93,7 +93,7 @@ class PostgresTables(ArchiveTables[_Db]):
                 if (older.key, older.kind) not in new:
                     continue
                 item = new[older.key, older.kind]
-                if item.seen >= older.seen and (merged := item.merge(older)) != older:
+                if (merged := item.merge(older)) != older:
                     new[older.key, older.kind] = merged
                     replaced.append((number, older.seen, body))
                 else:

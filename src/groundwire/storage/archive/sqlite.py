@@ -75,7 +75,7 @@ class SqliteTables(ArchiveTables[sqlite3.Connection]):
                     sql = f"select id, {_ITEM} from archive_items i where key = ? and kind = ?"
                     number, *row = db.execute(sql, (item.key, item.kind)).fetchone()
                     older = Item._make(row)
-                    if item.seen >= older.seen and (merged := item.merge(older)) != older:
+                    if (merged := item.merge(older)) != older:
                         _replace(db, number, merged, reindex=number <= last and _words(merged) != _words(older))
                         grown += merged.size - older.size if number <= last else 0
                         stored += 1
