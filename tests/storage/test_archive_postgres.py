@@ -184,6 +184,15 @@ async def test_a_database_that_may_not_be_written_is_still_read(postgres: Postgr
     await archive.aclose()
 
 
+@pytest.mark.parametrize("url", ["postgresql://h/x?sslmod=require", "postgresql://groundwire:hunter%x2@h/x"])
+async def test_an_address_that_cannot_be_read_is_a_broken_archive(url: str) -> None:
+    archive = Archive(url)
+    await archive.open()
+    assert "archive.url is invalid" in archive.problem
+    assert "hunter" not in archive.problem
+    await archive.aclose()
+
+
 def test_an_address_of_another_kind_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match="postgresql://USER"):
         load({"archive.url": "mysql://user:secret@h/x"}, environment={}, folder=tmp_path, user_folder=tmp_path)

@@ -232,7 +232,10 @@ class PostgresTables(ArchiveTables[_Db]):
             raise self._failure(exc) from exc
 
     def _failure(self, exc: psycopg.Error) -> StoreError:
-        where = f"The archive at {conninfo_to_dict(self._url).get('host', 'its database')}"
+        try:
+            where = f"The archive at {conninfo_to_dict(self._url).get('host', 'its database')}"
+        except psycopg.ProgrammingError:  # which may quote the password
+            return Broken("The setting archive.url is invalid: check its options, and write a % in a password as %25.")
         why = " ".join(str(exc).split())[:300]
         if isinstance(exc, errors.QueryCanceled):
             return StoreError(f"{where} took too long for this; use fewer or rarer words.")
