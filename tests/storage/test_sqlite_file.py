@@ -193,6 +193,17 @@ async def test_a_damaged_file_is_moved_aside_and_a_new_one_begun(
     assert str(moved) in caplog.text
 
 
+async def test_damage_that_the_message_of_it_quotes_is_mended(path: Path, open_sqlite: Open) -> None:
+    first = open_sqlite()
+    await first.count("c", 1)
+    await first.aclose()
+    with raw(path) as db:
+        db.executescript("pragma writable_schema = on; update sqlite_master set name = cast(x'ff' as text), sql = 'x'")
+    store = open_sqlite()
+    assert await store.count("c", 1) == Count(True, 1)
+    assert len(moved_aside(path)) == 1
+
+
 async def test_damage_while_it_is_open_is_found_and_mended(path: Path, open_sqlite: Open) -> None:
     store = open_sqlite()
     for index in range(100):

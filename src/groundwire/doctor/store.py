@@ -118,7 +118,7 @@ def _file(path: Path, subject: str, setting: str) -> Iterator[DoctorFinding]:
             why="It is not changed, and nothing is stored until this is fixed.",
             fix=f"Move it away, or {other}.",
         )
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         if is_damaged(error):
             why = str(error)
         elif not is_busy(error):

@@ -49,7 +49,7 @@ from groundwire.storage.rules import (
     note_digest,
     note_key,
 )
-from groundwire.storage.sqlite_db import StoreFile, is_busy, is_damaged, transaction
+from groundwire.storage.sqlite_db import FAILURES, StoreFile, is_busy, is_damaged, transaction
 
 _logger = logging.getLogger(__name__)
 
@@ -142,7 +142,7 @@ class SqliteStore(Store):
         return await self._writer.run(work)
 
     async def _run_read(self, look: Callable[[sqlite3.Connection], _T]) -> _T:
-        with self._read_lock, suppress(sqlite3.Error):
+        with self._read_lock, suppress(*FAILURES):
             if self._reading is not None and not self._writer.put_off:
                 return look(self._reading)
         # Not open yet, or an error: the writer's thread may wait, and repairs damage. It has also what was put off.
@@ -151,11 +151,11 @@ class SqliteStore(Store):
     def _commit(self, jobs: Sequence[_Work]) -> Sequence[object]:
         try:
             return self._transact(jobs)
-        except (sqlite3.Error, OSError) as exc:
+        except FAILURES as exc:
             self._mend(exc)
             try:
                 return self._transact(jobs)
-            except (sqlite3.Error, OSError) as again:
+            except FAILURES as again:
                 self._close()
                 raise self._error(again) from again
 
@@ -205,7 +205,7 @@ class SqliteStore(Store):
         self._mend_from = now + _MEND_EVERY
         try:
             aside = self._file.move_aside()
-        except (sqlite3.Error, OSError) as exc:
+        except FAILURES as exc:
             raise self._error(exc) from exc
         self.recreated = True
         if aside is not None:
