@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import socket
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -182,6 +184,14 @@ async def test_a_database_that_may_not_be_written_is_still_read(postgres: Postgr
     assert "cannot be written" in archive.problem
     assert len(await archive.search("whales", viewer=OPERATOR)) == 1
     await archive.aclose()
+
+
+def test_a_server_that_is_gone_without_a_word_is_given_up(postgres: Postgres) -> None:
+    tables = PostgresTables(postgres.database())
+    with tables._transaction(OPERATOR) as db, socket.socket(fileno=os.dup(db.fileno())) as line:
+        options = (socket.TCP_USER_TIMEOUT, socket.TCP_KEEPIDLE)
+        assert [line.getsockopt(socket.IPPROTO_TCP, option) for option in options] == [10_000, 3]
+    tables.close()
 
 
 @pytest.mark.parametrize("url", ["postgresql://h/x?sslmod=require", "postgresql://groundwire:hunter%x2@h/x"])

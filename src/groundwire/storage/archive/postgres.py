@@ -199,6 +199,9 @@ class PostgresTables(ArchiveTables[_Db]):
                 autocommit=True,
                 prepare_threshold=None,  # a pooler may give each transaction another connection
                 connect_timeout=_CONNECTING,
+                # To a server that is gone without a word, the system's own limits are 15 minutes and two hours.
+                keepalives_idle=_CONNECTING,
+                tcp_user_timeout=_LONGEST_WAIT,
                 application_name="groundwire",
             )
             try:
