@@ -157,6 +157,11 @@ async def test_what_has_run_out_is_cleaned_away(path: Path) -> None:
     tables = ("entries", "counters", "paces", "leases")
     assert [number(path, f"select count(*) from {table}") for table in tables] == [0, 1, 0, 0]
     assert number(path, "select bytes from taken") == 0
+    now[0] = 10.0  # the clock was set back
+    await store.count("short", 1, ttl=10)
+    now[0] += 1_000
+    await store.count("kept", 1)
+    assert number(path, "select count(*) from counters") == 1
     await store.aclose()
 
 

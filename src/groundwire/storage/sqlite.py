@@ -92,7 +92,7 @@ class SqliteStore(Store):
         self._writing: sqlite3.Connection | None = None
         self._reading: sqlite3.Connection | None = None
         self._read_lock = threading.Lock()
-        self._tidy_at = 0.0
+        self._tidied = -math.inf
         self._mend_from = 0.0
 
     async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
@@ -190,8 +190,8 @@ class SqliteStore(Store):
                     db.close()
 
     def _tidy(self, db: sqlite3.Connection) -> None:
-        if (now := self._clock()) >= self._tidy_at:
-            self._tidy_at = now + _TIDY_EVERY
+        if abs((now := self._clock()) - self._tidied) >= _TIDY_EVERY:  # it may have been set back
+            self._tidied = now
             _tidy(db, now)
 
     def _mend(self, cause: Exception) -> None:
