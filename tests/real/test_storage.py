@@ -286,6 +286,26 @@ async def test_a_server_that_has_become_a_replica_is_an_outage_of_writing_until_
     await store.aclose()
 
 
+async def test_a_server_that_has_become_a_replica_is_looked_up_anew_as_another_may_have_its_address(
+    url: str, valkey_server: Valkey
+) -> None:
+    received = "return tonumber(string.match(redis.call('INFO', 'stats'), 'total_connections_received:(%d+)'))"
+
+    async def fail() -> int:
+        with pytest.raises(StoreError, match="read only"):
+            await store.count("c", 1)
+        return int(valkey_server.command("EVAL", received, "0").removeprefix(":"))
+
+    store = ValkeyStore(url, timeout=60)
+    await store.count("c", 1)
+    valkey_server.command("REPLICAOF", "127.0.0.1", "1")
+    try:
+        assert await fail() + 2 == await fail()  # with the connection that asks
+    finally:
+        valkey_server.command("REPLICAOF", "NO", "ONE")
+    await store.aclose()
+
+
 async def test_a_server_whose_clock_is_set_back_stops_no_pace(url: str, valkey_server: Valkey) -> None:
     valkey_server.command("SET", "groundwire:p:p", f"{(time.time() + 1_000) * 1_000_000:.0f}")
     valkey_server.command("SET", "groundwire:p:busy", f"{(time.time() + 800) * 1_000_000:.0f}")

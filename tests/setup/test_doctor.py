@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import resource
 import shlex
 import socket
 import sqlite3
@@ -215,6 +216,17 @@ async def test_a_provider_in_the_wrong_place(look: Look) -> None:
 async def test_the_store_cannot_be_written(look: Look) -> None:
     report = await look({"GROUNDWIRE_STORAGE_URL": "sqlite:////proc/groundwire/store.sqlite3"})
     assert named(report) == ["store-not-writable"]
+
+
+async def test_the_disk_of_the_store_and_the_archive_is_full(look: Look) -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4_096, hard))
+    try:
+        report = await look()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    faults = [finding.subject for finding in report.findings if finding.fault == "store-not-writable"]
+    assert faults == ["store", "archive"]
 
 
 def database(path: Path, *, owner: int, version: int) -> None:

@@ -7,6 +7,7 @@ import logging
 import resource
 import sqlite3
 from collections.abc import AsyncIterator, Callable
+from contextlib import closing, nullcontext
 from datetime import UTC, date, datetime
 from pathlib import Path
 
@@ -197,6 +198,16 @@ async def test_one_entry_an_address_and_the_newest_wins(archive: Archive, clock:
     assert found.published == "2026-01-01"
     assert found.seen.date() == date(2026, 11, 21)
     assert (await archive.statistics(viewer=OPERATOR)).pages == 1
+
+
+async def test_a_page_of_before_the_clock_was_set_back_is_replaced(archive: Archive, clock: Clock) -> None:
+    clock.time += 1_000 * DAY
+    await add(archive, page(), owner=LOCAL)
+    clock.time -= 1_000 * DAY
+    await add(archive, page(content="Now about walruses."), owner=LOCAL)
+    (found,) = await archive.search("walruses", viewer=OPERATOR)
+    assert found.seen.date() == date(2026, 11, 20)
+    assert await urls(archive, "whales") == []
 
 
 async def test_a_page_that_is_cut_shorter_does_not_replace_the_whole(archive: Archive, clock: Clock) -> None:
@@ -581,6 +592,30 @@ async def test_a_file_that_is_damaged_meanwhile(
     assert caplog.text.count("It was moved to") == 1
     (aside,) = [one for one in path.parent.glob("*.corrupt-*") if not one.name.endswith(("-wal", "-shm"))]
     assert aside.stat().st_size > 0
+
+
+@pytest.mark.parametrize(
+    ("sql", "recreated"),
+    [
+        ("pragma writable_schema = on; update sqlite_master set name = cast(x'ff' as text), sql = 'x'", True),
+        ("update archive_items set text = cast(x'ff' as text)", True),
+        ("pragma ignore_check_constraints = on; update archive_items set seen = x'ff'", False),
+    ],
+    ids=["schema", "text", "type"],
+)
+async def test_a_row_that_is_damaged_is_no_fault_of_the_program(
+    sql: str, recreated: bool, reopened: Callable[[], Archive], path: Path
+) -> None:
+    archive = reopened()
+    await add(archive, page(), owner=LOCAL)
+    await add(archive, page("https://b.example/"), owner=LOCAL)
+    await archive.aclose()
+    with closing(sqlite3.connect(path)) as db, db:
+        db.executescript(sql)
+    archive = reopened()
+    with nullcontext() if recreated else pytest.raises(StoreError):
+        assert await archive.search("whales", viewer=OPERATOR) == []
+    assert archive.recreated == recreated
 
 
 @pytest.mark.req("B13")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+import os
+import socket
 import tempfile
 from collections.abc import Iterator
 from datetime import UTC, datetime
@@ -181,6 +183,23 @@ async def test_a_database_that_may_not_be_written_is_still_read(postgres: Postgr
     assert not await add(archive, page(2), owner=LOCAL)
     assert "cannot be written" in archive.problem
     assert len(await archive.search("whales", viewer=OPERATOR)) == 1
+    await archive.aclose()
+
+
+def test_a_server_that_is_gone_without_a_word_is_given_up(postgres: Postgres) -> None:
+    tables = PostgresTables(postgres.database())
+    with tables._transaction(OPERATOR) as db, socket.socket(fileno=os.dup(db.fileno())) as line:
+        options = (socket.TCP_USER_TIMEOUT, socket.TCP_KEEPIDLE)
+        assert [line.getsockopt(socket.IPPROTO_TCP, option) for option in options] == [10_000, 3]
+    tables.close()
+
+
+@pytest.mark.parametrize("url", ["postgresql://h/x?sslmod=require", "postgresql://groundwire:hunter%x2@h/x"])
+async def test_an_address_that_cannot_be_read_is_a_broken_archive(url: str) -> None:
+    archive = Archive(url)
+    await archive.open()
+    assert "archive.url is invalid" in archive.problem
+    assert "hunter" not in archive.problem
     await archive.aclose()
 
 

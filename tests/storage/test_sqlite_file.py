@@ -157,6 +157,24 @@ async def test_what_has_run_out_is_cleaned_away(path: Path) -> None:
     tables = ("entries", "counters", "paces", "leases")
     assert [number(path, f"select count(*) from {table}") for table in tables] == [0, 1, 0, 0]
     assert number(path, "select bytes from taken") == 0
+    now[0] = 10.0  # the clock was set back
+    await store.count("short", 1, ttl=10)
+    now[0] += 1_000
+    await store.count("kept", 1)
+    assert number(path, "select count(*) from counters") == 1
+    await store.aclose()
+
+
+async def test_a_value_of_before_the_clock_was_set_back_is_none(path: Path) -> None:
+    now = [2_000_000_000.0]
+    store = SqliteStore(path, clock=lambda: now[0])
+    await store.set("v", b"old", fresh=10)
+    now[0] -= 30
+    assert await store.get("v") is not None
+    now[0] = 1_000_000_000.0
+    assert await store.get("v") is None
+    await store.set("v", b"new", fresh=10)
+    assert await store.get("v") is not None
     await store.aclose()
 
 
@@ -178,6 +196,17 @@ async def test_a_damaged_file_is_moved_aside_and_a_new_one_begun(
     assert content(moved) == broken
     assert [record.levelname for record in caplog.records] == ["WARNING"]
     assert str(moved) in caplog.text
+
+
+async def test_damage_that_the_message_of_it_quotes_is_mended(path: Path, open_sqlite: Open) -> None:
+    first = open_sqlite()
+    await first.count("c", 1)
+    await first.aclose()
+    with raw(path) as db:
+        db.executescript("pragma writable_schema = on; update sqlite_master set name = cast(x'ff' as text), sql = 'x'")
+    store = open_sqlite()
+    assert await store.count("c", 1) == Count(True, 1)
+    assert len(moved_aside(path)) == 1
 
 
 async def test_damage_while_it_is_open_is_found_and_mended(path: Path, open_sqlite: Open) -> None:

@@ -32,6 +32,7 @@ def _existing(folder: Path) -> Path:
 
 _CHECK_SECONDS = 3.0  # seconds for reading a whole file
 _PROBE = "doctor"
+_LEAST = 100_000  # bytes; an open database has a file of 32 KiB beside it
 
 
 async def check_store(examination: Examination) -> CheckOutput:
@@ -89,8 +90,8 @@ def _file(path: Path, subject: str, setting: str) -> Iterator[DoctorFinding]:
     try:
         if blocking := next((parent for parent in path.parents if parent.exists() and not parent.is_dir()), None):
             raise NotADirectoryError(ENOTDIR, f"{blocking} is a file, not a folder")
-        with tempfile.TemporaryFile(dir=folder):
-            pass
+        with tempfile.TemporaryFile(dir=folder) as probe:  # which fits in a full disk as long as it is empty
+            probe.write(bytes(_LEAST))
         if path.exists():
             os.close(os.open(path, os.O_RDWR))
     except OSError as error:
@@ -99,7 +100,7 @@ def _file(path: Path, subject: str, setting: str) -> Iterator[DoctorFinding]:
             subject=subject,
             what=f"{path} cannot be written: {error.strerror or error}.",
             why="Nothing is stored: each search and page is fetched and paid for again, and budgets are lost.",
-            fix=f"Get write permission for {folder}, or {other}.",
+            fix=f"Get write permission for {folder} and space on its disk, or {other}.",
         )
         return
     if not path.exists() or not path.stat().st_size:
@@ -117,7 +118,7 @@ def _file(path: Path, subject: str, setting: str) -> Iterator[DoctorFinding]:
             why="It is not changed, and nothing is stored until this is fixed.",
             fix=f"Move it away, or {other}.",
         )
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeDecodeError) as error:
         if is_damaged(error):
             why = str(error)
         elif not is_busy(error):

@@ -165,7 +165,7 @@ class ResilientStore(Store):
             answer = await self._in_time(self._settle_first(operation) if owed else operation(self._store))
         except _FAILURES as exc:
             if not self.degraded:
-                reason = (str(exc) or f"no answer within {self._bound:g} s").removesuffix(".")
+                reason = (str(exc) or f"The store did not answer within {self._bound:g} s").removesuffix(".")
                 _logger.warning("%s. Using process memory instead, which other processes cannot see.", reason)
             switch.failed()
         else:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import math
 import sqlite3
 import threading
 import time
@@ -48,7 +49,7 @@ from groundwire.storage.rules import (
     note_digest,
     note_key,
 )
-from groundwire.storage.sqlite_db import StoreFile, is_busy, is_damaged, transaction
+from groundwire.storage.sqlite_db import FAILURES, StoreFile, is_busy, is_damaged, transaction
 
 _logger = logging.getLogger(__name__)
 
@@ -91,7 +92,7 @@ class SqliteStore(Store):
         self._writing: sqlite3.Connection | None = None
         self._reading: sqlite3.Connection | None = None
         self._read_lock = threading.Lock()
-        self._tidy_at = 0.0
+        self._tidied = -math.inf
         self._mend_from = 0.0
 
     async def batch(self, operations: Sequence[Operation]) -> Sequence[Answer]:
@@ -141,7 +142,7 @@ class SqliteStore(Store):
         return await self._writer.run(work)
 
     async def _run_read(self, look: Callable[[sqlite3.Connection], _T]) -> _T:
-        with self._read_lock, suppress(sqlite3.Error):
+        with self._read_lock, suppress(*FAILURES):
             if self._reading is not None and not self._writer.put_off:
                 return look(self._reading)
         # Not open yet, or an error: the writer's thread may wait, and repairs damage. It has also what was put off.
@@ -150,11 +151,11 @@ class SqliteStore(Store):
     def _commit(self, jobs: Sequence[_Work]) -> Sequence[object]:
         try:
             return self._transact(jobs)
-        except (sqlite3.Error, OSError) as exc:
+        except FAILURES as exc:
             self._mend(exc)
             try:
                 return self._transact(jobs)
-            except (sqlite3.Error, OSError) as again:
+            except FAILURES as again:
                 self._close()
                 raise self._error(again) from again
 
@@ -189,8 +190,8 @@ class SqliteStore(Store):
                     db.close()
 
     def _tidy(self, db: sqlite3.Connection) -> None:
-        if (now := self._clock()) >= self._tidy_at:
-            self._tidy_at = now + _TIDY_EVERY
+        if abs((now := self._clock()) - self._tidied) >= _TIDY_EVERY:  # it may have been set back
+            self._tidied = now
             _tidy(db, now)
 
     def _mend(self, cause: Exception) -> None:
@@ -204,7 +205,7 @@ class SqliteStore(Store):
         self._mend_from = now + _MEND_EVERY
         try:
             aside = self._file.move_aside()
-        except (sqlite3.Error, OSError) as exc:
+        except FAILURES as exc:
             raise self._error(exc) from exc
         self.recreated = True
         if aside is not None:
@@ -378,14 +379,17 @@ _SURPLUS = (  # whether there are too many, in 4 ms for 100,000; then, in ten ti
     ),
 )
 
+_SKEW = 60.0  # seconds by which the clock may be corrected
+
 _Db = Connection | Cursor
 _Blob = bytes | bytearray
 
 
-def _find(db: _Db, key: _Blob, now: float) -> Entry | None:
-    """Return an entry."""
+def _find(db: _Db, key: _Blob, now: float, latest: float = math.inf) -> Entry | None:
+    """Return an entry, unless it was written later than at a moment: then the clock was set back since."""
     row = db.execute(
-        "select value, fresh_until, stale_until from entries where key = ? and stale_until > ?", (key, now)
+        "select value, fresh_until, stale_until from entries where key = ? and stale_until > ? and used <= ?",
+        (key, now, latest),
     ).fetchone()
     return None if row is None else Entry(*row)
 
@@ -524,7 +528,7 @@ def _run_batch(connection: Connection, operations: Sequence[Operation], max_byte
             # The driver looks for an adapter for bytes, and for none for these.
             key = bytearray(encode_key(operation.key))
             if isinstance(operation, Get):
-                answer = _find(db, key, now)
+                answer = _find(db, key, now, now + _SKEW)
             elif isinstance(operation, Add):
                 answer = _count(db, key, operation, now)
             elif isinstance(operation, Lease):

@@ -31,6 +31,9 @@ _STEP = 0.001  # seconds between two tries to get a lock
 
 _T = TypeVar("_T")
 
+FAILURES = (OSError, sqlite3.Error, UnicodeDecodeError)
+"""What a file may raise; the last where SQLite's message quotes damaged bytes."""
+
 
 class StoreFile:
     """A database file that several processes may open, move aside and replace.
@@ -193,7 +196,8 @@ def is_busy(exc: Exception) -> bool:
 
 def is_damaged(exc: Exception) -> bool:
     """Whether the file is not a whole database (https://sqlite.org/rescode.html)."""
-    return _code(exc) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
+    is_text = isinstance(exc, UnicodeDecodeError | sqlite3.OperationalError) and " decode " in str(exc)
+    return is_text or _code(exc) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 
 
 def _code(exc: Exception) -> int:

@@ -86,11 +86,11 @@ class ValkeyStore(Store):
             from redis.asyncio.retry import Retry
             from redis.backoff import NoBackoff
             from redis.exceptions import ConnectionError as Cut
-            from redis.exceptions import RedisError
+            from redis.exceptions import ReadOnlyError, RedisError
         except ImportError as exc:
             raise ConfigurationError(f"The store needs the package redis: {install_extra('valkey')}") from exc
         self._failures = (RedisError, OSError, TimeoutError)
-        self._cuts = (Cut, OSError)
+        self._cuts = (Cut, OSError, ReadOnlyError)  # the last after a failover: the address leads to another server now
         self._clock = clock
         self._redis: Redis = Redis.from_pool(
             BlockingConnectionPool.from_url(

@@ -93,7 +93,7 @@ class PostgresTables(ArchiveTables[_Db]):
                 if (older.key, older.kind) not in new:
                     continue
                 item = new[older.key, older.kind]
-                if item.seen >= older.seen and (merged := item.merge(older)) != older:
+                if (merged := item.merge(older)) != older:
                     new[older.key, older.kind] = merged
                     replaced.append((number, older.seen, body))
                 else:
@@ -199,6 +199,9 @@ class PostgresTables(ArchiveTables[_Db]):
                 autocommit=True,
                 prepare_threshold=None,  # a pooler may give each transaction another connection
                 connect_timeout=_CONNECTING,
+                # To a server that is gone without a word, the system's own limits are 15 minutes and two hours.
+                keepalives_idle=_CONNECTING,
+                tcp_user_timeout=_LONGEST_WAIT,
                 application_name="groundwire",
             )
             try:
@@ -232,7 +235,10 @@ class PostgresTables(ArchiveTables[_Db]):
             raise self._failure(exc) from exc
 
     def _failure(self, exc: psycopg.Error) -> StoreError:
-        where = f"The archive at {conninfo_to_dict(self._url).get('host', 'its database')}"
+        try:
+            where = f"The archive at {conninfo_to_dict(self._url).get('host', 'its database')}"
+        except psycopg.ProgrammingError:  # which may quote the password
+            return Broken("The setting archive.url is invalid: check its options, and write a % in a password as %25.")
         why = " ".join(str(exc).split())[:300]
         if isinstance(exc, errors.QueryCanceled):
             return StoreError(f"{where} took too long for this; use fewer or rarer words.")

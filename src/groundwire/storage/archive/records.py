@@ -117,7 +117,12 @@ class Item(NamedTuple):
         return ArchiveHit(self.url, joined(self.title), passage, self.published or None, moment, self.kind, rank)
 
     def merge(self, older: Item) -> Item:
-        """Return this item with what an older one of the same page knows better: all of it if this one was cut."""
+        """Return this item with what an older one of the same page knows better: all of it if this one was cut.
+
+        It is that one if that was seen later, by less than a day: else the clock was set back since.
+        """
+        if 0 < older.seen - self.seen < _DAY:
+            return older
         queries = dict.fromkeys([*self.asked.split("\n"), *older.asked.split("\n")])
         lines = "\n".join(filter(None, queries))[:_LONGEST_ASKED]
         is_piece = self.text[:_EXCERPT] == older.text[:_EXCERPT] and len(self.text) < len(older.text)

@@ -28,7 +28,7 @@ from groundwire.storage.archive.tables import (
     filter_condition,
 )
 from groundwire.storage.base import StoreError
-from groundwire.storage.sqlite_db import StoreFile, is_busy, is_damaged, statements, transaction
+from groundwire.storage.sqlite_db import FAILURES, StoreFile, is_busy, is_damaged, statements, transaction
 
 _VERSION = 2  # of the tables
 _ITEM = ", ".join(f"coalesce(i.{name}, '')" if name == "published" else f"i.{name}" for name in Item._fields)
@@ -75,7 +75,7 @@ class SqliteTables(ArchiveTables[sqlite3.Connection]):
                     sql = f"select id, {_ITEM} from archive_items i where key = ? and kind = ?"
                     number, *row = db.execute(sql, (item.key, item.kind)).fetchone()
                     older = Item._make(row)
-                    if item.seen >= older.seen and (merged := item.merge(older)) != older:
+                    if (merged := item.merge(older)) != older:
                         _replace(db, number, merged, reindex=number <= last and _words(merged) != _words(older))
                         grown += merged.size - older.size if number <= last else 0
                         stored += 1
@@ -173,10 +173,10 @@ class SqliteTables(ArchiveTables[sqlite3.Connection]):
         """Raise what SQLite and the system raise as `StoreError`."""
         try:
             yield
-        except (OSError, sqlite3.Error) as exc:
+        except (*FAILURES, TypeError) as exc:  # the last by a damaged row
             raise self._failure(exc) from exc
 
-    def _failure(self, exc: OSError | sqlite3.Error) -> StoreError:
+    def _failure(self, exc: Exception) -> StoreError:
         where, code = f"The archive {self._path}", getattr(exc, "sqlite_errorcode", 0) & 0xFF
         if isinstance(exc, BlockingIOError) or is_busy(exc):
             return StoreError(f"{where} is in use by another process; try again.")
@@ -184,7 +184,8 @@ class SqliteTables(ArchiveTables[sqlite3.Connection]):
             return StoreError(f"{where} took too long for this search; use fewer or rarer words.")
         if is_damaged(exc):
             return Broken(
-                f"{where} is damaged ({exc}). Move the file away; Groundwire creates a new one.", damaged=True
+                f"{where} is damaged ({str(exc)[:100]}). Move the file away; Groundwire creates a new one.",
+                damaged=True,
             )
         if code in {sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CANTOPEN}:
             return Broken(f"{where} cannot be written: {exc}. {_FIX}", readable=self._writer is not None)

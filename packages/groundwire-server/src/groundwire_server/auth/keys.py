@@ -73,6 +73,8 @@ class KeyLimits(_Part):
     """The folders of the server whose files it may open and search; none means no local file."""
     keep: bool = True
     """Whether anything may be stored for its calls, in caches and in the archive."""
+    concurrent: int = Field(default=0, exclude=True, repr=False)
+    """Has no effect: each key in files from before 2026-11-30 has it, and would else make its whole file unusable."""
 
 
 class KeyRecord(_Part):

@@ -221,3 +221,17 @@ def test_the_first_fault_of_a_damaged_file_is_told_without_its_content(path: Pat
     with pytest.raises(ConfigurationError, match=r"keys\.0\.") as caught:
         KeyFile(path).records()
     assert not any(word in str(caught.value) for word in ("quokka", "koala", "https://"))
+
+
+def test_a_limit_that_is_gone_makes_no_file_unusable(path: Path) -> None:
+    file = KeyFile(path)
+    _, record = make_key("ci", NOW)
+    file.add(record)
+    old = path.read_text().replace('"name": "ci"', '"name": "ci", "limits": {"rate": 60, "concurrent": 8}')
+    assert "concurrent" in old
+    path.write_text(old)
+    limited = KeyFile(path).find(record.id)
+    assert limited is not None
+    assert limited.limits.rate == 60
+    KeyFile(path).add(make_key("further", NOW)[1])
+    assert "concurrent" not in path.read_text()
