@@ -197,6 +197,8 @@ class Settling:
         look = self.look
         if look.ready == "loading" or look.requests or any(now - began < LONG for began in self._pending.values()):
             return False
+        if look.text < FILLED and (look.loading or self._pending):
+            return False
         if not look.scripts and look.ready == "complete":
             return True
         if look.text < FILLED or look.loading:
