@@ -24,6 +24,7 @@ from groundwire.errors import (
     ConfigurationError,
     DeadlineExceeded,
     GroundwireError,
+    PageEmpty,
     PageNotFound,
     PageUnavailable,
     TooManyRedirects,
@@ -304,6 +305,7 @@ async def test_redirects_without_end_are_refused(web: Web, site: Application) ->
 NO_PAGES: tuple[tuple[EmulatedResponse, type[GroundwireError]], ...] = (
     (EmulatedResponse(status=404, body=b"<h1>none</h1>"), PageNotFound),
     (EmulatedResponse(status=500, body=b"<h1>failed</h1>"), PageUnavailable),
+    (EmulatedResponse(status=204, content_type=None), PageEmpty),
     (EmulatedResponse(fault=InjectedFault.reset()), PageUnavailable),
     (EmulatedResponse(fault=wire_faults.garbage()), PageUnavailable),
     (EmulatedResponse(body=b"PK\x05\x06" + bytes(18), content_type="application/zip"), UnsupportedContent),
