@@ -402,6 +402,18 @@ async def test_a_list_that_loads_more_is_read_to_a_bound(
     assert (GOES_ON in page.warnings) == goes_on
 
 
+async def test_sections_that_are_loaded_as_they_come_into_view_are_read(make: Make, site: Application) -> None:
+    start = "const seen = new IntersectionObserver(all => all.forEach(one => { if (one.isIntersecting)"
+    start += " one.target.textContent = `Section ${one.target.id} tells about a ship of its own.` }));"
+    start += "document.querySelectorAll('section').forEach(one => seen.observe(one))"
+    body = "".join(f"<section id={number} style='min-height: 1500px'></section>" for number in range(6))
+    page = f"<!doctype html><body><h1>Ships</h1><p>{' '.join(PARAGRAPHS)}</p>{body}<script>{start}</script>"
+    site.pages["/sections"] = EmulatedResponse.html(page)
+    async with make(settle=100) as web:
+        read = await web.open_page(site.url + "/sections", timeout=100)
+    assert re.findall(r"Section (\d)", read.content) == list("012345")
+
+
 async def test_a_page_that_never_stops_coming_is_read_when_its_time_is_up(make: Make, site: Application) -> None:
     text = "".join(f"<p>{paragraph}</p>" for paragraph in PARAGRAPHS)
 

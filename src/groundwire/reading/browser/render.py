@@ -231,11 +231,11 @@ async def _load_more(page: Page, watch: _Watch, url: str, until: float) -> bool:
     start = page.url
     if time.monotonic() >= until:
         return False  # no time was left to find out whether there is a list
-    for _ in range(MAX_ROUNDS):
+    for number in range(MAX_ROUNDS):
         before = watch.settling.look
         try:
             async with asyncio.timeout(min(_MORE_TIME, until - time.monotonic())):
-                if before.nodes > _MAX_NODES or not await page.evaluate(MORE):
+                if before.nodes > _MAX_NODES or not await page.evaluate(MORE, number == 0):
                     return False
         except TimeoutError:
             return True
