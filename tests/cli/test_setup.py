@@ -186,7 +186,7 @@ def test_saying_no_writes_nothing(clean: Terminal, file: Path) -> None:
     assert (child.exitstatus, left(file.parent)) == (2, [])
 
 
-@pytest.mark.parametrize("backend", ["absent.Keyring"])
+@pytest.mark.parametrize("backend", ["absent.Keyring", "keyring.backends.null.Keyring"])
 def test_a_keyring_that_keeps_no_key_is_not_used(backend: str, clean: Terminal, keys: Path) -> None:
     clean.python = sys.executable  # the backend is chosen once in a process
     child = speak(clean, "-p", "brave", PYTHON_KEYRING_BACKEND=backend)

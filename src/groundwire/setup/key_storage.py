@@ -174,10 +174,13 @@ def keyring_state() -> KeyringState:
     if not has_keyring():
         return KeyringState("absent", "no desktop session, and no other backend is configured")
     import keyring
+    from keyring.backends.null import Keyring as NullKeyring
     from keyring.errors import InitError, KeyringLocked, NoKeyringError
 
     try:
         backend = keyring.get_keyring()
+        if isinstance(backend, NullKeyring):
+            return KeyringState("absent", "the one that is configured stores nothing")
         name = str(getattr(backend, "name", type(backend).__name__))
         keyring.get_password(SERVICE, _PROBE)
     except NoKeyringError:
