@@ -230,13 +230,10 @@ function unreachable(message: string, cause?: unknown): GroundwireError {
 }
 
 async function failure(response: Response): Promise<GroundwireError> {
-  const text = await response.text();
-  try {
-    return new GroundwireError(response.status, JSON.parse(text).error);
-  } catch {
-    const message = `${response.url} answered with status ${response.status}, and it is no Groundwire server.`;
-    return new GroundwireError(response.status, { ...EMPTY, code: "unexpected_response", message });
-  }
+  const problem = await response.json().then((body) => body.error).catch(() => null);
+  if (typeof problem?.message === "string") return new GroundwireError(response.status, problem);
+  const message = `${response.url} answered with status ${response.status}, and it is no Groundwire server.`;
+  return new GroundwireError(response.status, { ...EMPTY, code: "unexpected_response", message });
 }
 
 const EMPTY = { field: null, retry_after: null, attempts: [] };

@@ -64,4 +64,6 @@ test("failures", async () => {
   await assert.rejects(web.toolText("web_search", { query }, { signal: ended }), { name: "AbortError" });
   const other = new Groundwire({ baseUrl, fetch: async () => new Response("<html>", { status: 502 }) });
   await assert.rejects(other.search(query), { status: 502, code: "unexpected_response" });
+  const model = new Groundwire({ baseUrl, fetch: async () => Response.json({ error: "no model" }, { status: 404 }) });
+  await assert.rejects(model.search(query), { status: 404, code: "unexpected_response" });
 });
