@@ -186,6 +186,14 @@ def test_saying_no_writes_nothing(clean: Terminal, file: Path) -> None:
     assert (child.exitstatus, left(file.parent)) == (2, [])
 
 
+@pytest.mark.parametrize("backend", ["absent.Keyring", "keyring.backends.null.Keyring"])
+def test_a_keyring_that_keeps_no_key_is_not_used(backend: str, clean: Terminal, keys: Path) -> None:
+    clean.python = sys.executable  # the backend is chosen once in a process
+    child = speak(clean, "-p", "brave", PYTHON_KEYRING_BACKEND=backend)
+    assert answered(child, ("BRAVE_API_KEY .*: ", SECRET), ("Store them there", "y"), ("Write this", "y")) == 0
+    assert f"BRAVE_API_KEY={SECRET}\n" in keys.read_text()
+
+
 @pytest.mark.req("Y8")
 def test_without_a_terminal_it_says_what_does_the_same(clean: Terminal, file: Path) -> None:
     done = clean.run("setup", "--provider", "brave")

@@ -303,6 +303,17 @@ def test_a_request_is_waited_for_but_not_for_ever() -> None:
     assert not settling.done(100.0)
 
 
+def test_a_page_that_has_no_text_yet_is_not_done_while_it_loads() -> None:
+    settling = Settling(0.0)
+    settling.began("data", "fetch", 0.0)
+    settling.saw(Look(ready="complete", nodes=5, text=10), 0.0)
+    assert not settling.done(100.0)
+    settling.ended("data", 100.0)
+    assert settling.done(101.6)
+    settling.saw(Look(ready="complete", nodes=5, text=10, loading=True), 102.0)
+    assert not settling.done(200.0)
+
+
 @given(
     st.none()
     | st.text()

@@ -24,6 +24,7 @@ from groundwire.errors import (
     ConfigurationError,
     DeadlineExceeded,
     GroundwireError,
+    PageEmpty,
     PageNotFound,
     PageUnavailable,
     TooManyRedirects,
@@ -304,6 +305,7 @@ async def test_redirects_without_end_are_refused(web: Web, site: Application) ->
 NO_PAGES: tuple[tuple[EmulatedResponse, type[GroundwireError]], ...] = (
     (EmulatedResponse(status=404, body=b"<h1>none</h1>"), PageNotFound),
     (EmulatedResponse(status=500, body=b"<h1>failed</h1>"), PageUnavailable),
+    (EmulatedResponse(status=204, content_type=None), PageEmpty),
     (EmulatedResponse(fault=InjectedFault.reset()), PageUnavailable),
     (EmulatedResponse(fault=wire_faults.garbage()), PageUnavailable),
     (EmulatedResponse(body=b"PK\x05\x06" + bytes(18), content_type="application/zip"), UnsupportedContent),
@@ -398,6 +400,18 @@ async def test_a_list_that_loads_more_is_read_to_a_bound(
     found = {int(number) for number in re.findall(r"Ship (\d+) of the endless list", page.content)}
     assert found == set(range(1, shown + 1))
     assert (GOES_ON in page.warnings) == goes_on
+
+
+async def test_sections_that_are_loaded_as_they_come_into_view_are_read(make: Make, site: Application) -> None:
+    start = "const seen = new IntersectionObserver(all => all.forEach(one => { if (one.isIntersecting)"
+    start += " one.target.textContent = `Section ${one.target.id} tells about a ship of its own.` }));"
+    start += "document.querySelectorAll('section').forEach(one => seen.observe(one))"
+    body = "".join(f"<section id={number} style='min-height: 1500px'></section>" for number in range(6))
+    page = f"<!doctype html><body><h1>Ships</h1><p>{' '.join(PARAGRAPHS)}</p>{body}<script>{start}</script>"
+    site.pages["/sections"] = EmulatedResponse.html(page)
+    async with make(settle=100) as web:
+        read = await web.open_page(site.url + "/sections", timeout=100)
+    assert re.findall(r"Section (\d)", read.content) == list("012345")
 
 
 async def test_a_page_that_never_stops_coming_is_read_when_its_time_is_up(make: Make, site: Application) -> None:

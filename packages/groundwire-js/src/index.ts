@@ -150,7 +150,7 @@ export class Groundwire {
     const response = await this.#call("POST", `/v1/prepare${query({ ...how })}`, body, "application/json", options);
     const warning = response.headers.get("X-Groundwire-Warning");
     if (warning) options.onWarning?.(warning);
-    return (await response.json()) as JsonObject;
+    return (await response.json().catch(unreadable(response, options.signal))) as JsonObject;
   }
 
   /** Call a tool with the arguments that a model wrote; errors are reported in the result. */
@@ -169,7 +169,8 @@ export class Groundwire {
   async toolText(name: keyof ToolResults, args: JsonObject, options: CallOptions = {}): Promise<string> {
     try {
       const path = `/v1/tools/${name}${query({ session: this.#session })}`;
-      return await (await this.#call("POST", path, args, "text/plain", options)).text();
+      const response = await this.#call("POST", path, args, "text/plain", options);
+      return await response.text().catch(unreadable(response, options.signal));
     } catch (error) {
       if (options.signal?.aborted || !(error instanceof GroundwireError)) throw error;
       return `${name} failed: ${error.message}`;
@@ -183,7 +184,7 @@ export class Groundwire {
   async #post<T>(path: string, body: object, options: WatchOptions): Promise<T> {
     if (!options.onAttempt) return this.#json("POST", path, body, options);
     const response = await this.#call("POST", path, body, "text/event-stream", options);
-    for await (const [event, data] of events(response)) {
+    for await (const [event, data] of events(response, options.signal)) {
       if (event === "attempt_started") options.onAttempt({ type: event, provider: data.provider });
       else if (event === "attempt_finished") options.onAttempt({ type: event, attempt: data });
       else if (event === "result") return data;
@@ -193,7 +194,8 @@ export class Groundwire {
   }
 
   async #json<T>(method: string, path: string, body: object | undefined, options: CallOptions): Promise<T> {
-    return (await (await this.#call(method, path, body, "application/json", options)).json()) as T;
+    const response = await this.#call(method, path, body, "application/json", options);
+    return (await response.json().catch(unreadable(response, options.signal))) as T;
   }
 
   async #call(
@@ -229,26 +231,31 @@ function unreachable(message: string, cause?: unknown): GroundwireError {
   return new GroundwireError(0, { code: "unreachable", message, field: null, retry_after: null, attempts: [] }, { cause });
 }
 
+/** What to do when a body cannot be read: unless the call was aborted, the connection broke, or it is not JSON. */
+function unreadable(response: Response, signal: AbortSignal | undefined): (error: Error) => never {
+  return (error) => {
+    if (signal?.aborted) throw error;
+    throw unreachable(`The answer of ${response.url} cannot be read: ${error.message}`, error);
+  };
+}
+
 async function failure(response: Response): Promise<GroundwireError> {
-  const text = await response.text();
-  try {
-    return new GroundwireError(response.status, JSON.parse(text).error);
-  } catch {
-    const message = `${response.url} answered with status ${response.status}, and it is no Groundwire server.`;
-    return new GroundwireError(response.status, { ...EMPTY, code: "unexpected_response", message });
-  }
+  const problem = await response.json().then((body) => body.error).catch(() => null);
+  if (typeof problem?.message === "string") return new GroundwireError(response.status, problem);
+  const message = `${response.url} answered with status ${response.status}, and it is no Groundwire server.`;
+  return new GroundwireError(response.status, { ...EMPTY, code: "unexpected_response", message });
 }
 
 const EMPTY = { field: null, retry_after: null, attempts: [] };
 
 /** Server-sent events, as far as the server uses them. */
-async function* events(response: Response): AsyncGenerator<[string, any]> {
+async function* events(response: Response, signal: AbortSignal | undefined): AsyncGenerator<[string, any]> {
   const decoder = new TextDecoder();
   const reader = response.body!.getReader();
   let text = "";
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await reader.read().catch(unreadable(response, signal));
       text += decoder.decode(value, { stream: !done });
       const pieces = text.split("\n\n");
       text = pieces.pop()!;

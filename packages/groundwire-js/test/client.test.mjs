@@ -64,4 +64,11 @@ test("failures", async () => {
   await assert.rejects(web.toolText("web_search", { query }, { signal: ended }), { name: "AbortError" });
   const other = new Groundwire({ baseUrl, fetch: async () => new Response("<html>", { status: 502 }) });
   await assert.rejects(other.search(query), { status: 502, code: "unexpected_response" });
+  const broken = () => new Response(new ReadableStream({ start: (body) => body.error(new TypeError("terminated")) }));
+  const cut = new Groundwire({ baseUrl, fetch: async () => broken() });
+  await assert.rejects(cut.search(query), { status: 0, code: "unreachable" });
+  await assert.rejects(cut.search(query, { onAttempt() {} }), { status: 0, code: "unreachable" });
+  assert.match(await cut.toolText("web_search", { query }), /^web_search failed: .*terminated/);
+  const model = new Groundwire({ baseUrl, fetch: async () => Response.json({ error: "no model" }, { status: 404 }) });
+  await assert.rejects(model.search(query), { status: 404, code: "unexpected_response" });
 });

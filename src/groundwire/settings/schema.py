@@ -74,11 +74,10 @@ def key_from_keyring(variable: str) -> SecretStr | None:
     if not has_keyring():
         return None
     import keyring  # takes a quarter of a second, so it is imported only where there may be one
-    from keyring.errors import KeyringError
 
     try:
         value = keyring.get_password(SERVICE, variable)
-    except (KeyringError, OSError, RuntimeError):  # no desktop, no session bus, locked, a user without a home folder
+    except Exception:  # noqa: BLE001 - no desktop, no session bus, locked, a backend named that is not installed
         return None  # the environment is used instead
     return SecretStr(value.strip()) if value and value.strip() else None
 

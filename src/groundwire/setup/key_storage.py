@@ -174,10 +174,13 @@ def keyring_state() -> KeyringState:
     if not has_keyring():
         return KeyringState("absent", "no desktop session, and no other backend is configured")
     import keyring
-    from keyring.errors import InitError, KeyringError, KeyringLocked, NoKeyringError
+    from keyring.backends.null import Keyring as NullKeyring
+    from keyring.errors import InitError, KeyringLocked, NoKeyringError
 
     try:
         backend = keyring.get_keyring()
+        if isinstance(backend, NullKeyring):
+            return KeyringState("absent", "the one that is configured stores nothing")
         name = str(getattr(backend, "name", type(backend).__name__))
         keyring.get_password(SERVICE, _PROBE)
     except NoKeyringError:
@@ -186,6 +189,6 @@ def keyring_state() -> KeyringState:
         return KeyringState("locked", str(error)[:200])
     except InitError as error:
         return KeyringState("absent", str(error)[:200])
-    except (KeyringError, OSError, ImportError, RuntimeError) as error:
+    except Exception as error:  # noqa: BLE001 - a backend is third-party code
         return KeyringState("failing", f"{type(error).__name__}: {error}"[:200])
     return KeyringState("usable", name)

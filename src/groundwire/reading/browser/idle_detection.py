@@ -33,7 +33,7 @@ WATCH: Final = """(() => {
 """Notes whether a page watches scrolling, and waits until its observers have been called for the current position;
 installed before any script of the page runs."""
 
-MORE: Final = """async () => {
+MORE: Final = """async first => {
   const words = new RegExp("^(load|show|view|see) (\\\\d+ )?more\\\\b.{0,30}$|^more (results|posts|items|entries)$"
     + "|^(mehr|weitere) .{0,20}(laden|anzeigen)$|^(charger|afficher|voir) .{0,20}plus.{0,20}$|^voir davantage$"
     + "|^(cargar|mostrar|ver) .{0,20}más.{0,20}$|^(carregar|mostrar|ver) .{0,20}mais.{0,20}$"
@@ -51,13 +51,18 @@ MORE: Final = """async () => {
     && (box === document.scrollingElement || /auto|scroll/.test(getComputedStyle(box).overflowY)));
   for (const box of boxes) box.scrollTop = 0;  // an end that stays in view is not observed again
   await window[Symbol.for("observers called")]?.();
+  const screens = first ? Math.max(...boxes.map(box => box.scrollHeight / box.clientHeight)) : 0;
+  for (let screen = 1; screen < Math.min(screens, 20); screen++) {  // what is in the middle may wait to be seen, too
+    for (const box of boxes) box.scrollTop = screen * box.clientHeight;
+    await window[Symbol.for("observers called")]?.();
+  }
   for (const box of boxes) box.scrollTop = box.scrollHeight;
   if (button) button.click();
   await window[Symbol.for("observers called")]?.();
   return true;
 }"""
-"""Scrolls to the end of a page and clicks its button for more entries, unless that is a link or part of a form;
-returns whether the page has such a button or watches scrolling."""
+"""Scrolls to the end of a page, the first time screen by screen, and clicks its button for more entries, unless that is
+a link or part of a form; returns whether the page has such a button or watches scrolling."""
 
 IDLE: Final = 0.1  # seconds without a change, for a page with text, without timers and requests
 QUIET: Final = 0.4  # seconds without a change after which a page with text is considered done
@@ -196,6 +201,8 @@ class Settling:
         """Return whether the page can be read."""
         look = self.look
         if look.ready == "loading" or look.requests or any(now - began < LONG for began in self._pending.values()):
+            return False
+        if look.text < FILLED and (look.loading or self._pending):
             return False
         if not look.scripts and look.ready == "complete":
             return True

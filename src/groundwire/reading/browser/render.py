@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from groundwire.deadline import Deadline
-from groundwire.errors import PageUnavailable, TooManyRedirects, UnsupportedContent
+from groundwire.errors import PageEmpty, PageUnavailable, TooManyRedirects, UnsupportedContent
 from groundwire.reading.browser.idle_detection import (
     GOES_ON,
     MAX_ROUNDS,
@@ -231,11 +231,11 @@ async def _load_more(page: Page, watch: _Watch, url: str, until: float) -> bool:
     start = page.url
     if time.monotonic() >= until:
         return False  # no time was left to find out whether there is a list
-    for _ in range(MAX_ROUNDS):
+    for number in range(MAX_ROUNDS):
         before = watch.settling.look
         try:
             async with asyncio.timeout(min(_MORE_TIME, until - time.monotonic())):
-                if before.nodes > _MAX_NODES or not await page.evaluate(MORE):
+                if before.nodes > _MAX_NODES or not await page.evaluate(MORE, number == 0):
                     return False
         except TimeoutError:
             return True
@@ -296,6 +296,8 @@ def _raise_for(text: str, url: str, watch: _Watch) -> None:
         raise UnsupportedContent(url, "The URL is a file to download, not a page.")
     if "ERR_TOO_MANY_REDIRECTS" in text:
         raise TooManyRedirects(url, "The page redirects endlessly. Look for another URL of it.")
+    if watch.document is not None and watch.document.status == 204:
+        raise PageEmpty(url, "The page has no content (HTTP 204).", status=204)
     if "Timeout" in text:
         raise TimeoutError
     if "ERR_" in text:

@@ -229,7 +229,7 @@ class AccessTokens:
                 audience=self._audience,
                 issuer=issuer,
                 leeway=_LEEWAY,
-                options={"require": ["exp", "iss", "aud"]},
+                options={"require": ["exp", "iss", "aud"], "verify_sub": False, "verify_jti": False},
             )
         except _MALFORMED as error:
             claim = getattr(error, "claim", "")

@@ -73,6 +73,7 @@ ACCEPTED: dict[str, Callable[[AuthorizationServer], str]] = {
     "scopes as Okta says them": of(scope=None, scp=["web"]),
     "just expired, by a clock that is fast": timed("exp", -1),
     "without a key's name, of which there is one": of(kid=None),
+    "with a number for its own ID": of(jti=7),
 }
 
 
@@ -102,6 +103,7 @@ REFUSED: dict[str, tuple[Callable[[AuthorizationServer], str], int, str]] = {
     "of a missing scope": (of(scope="mail"), 403, "insufficient_scope"),
     "of scopes that are no text": (of(scope=7), 403, "insufficient_scope"),
     "of no subject": (of(sub=None), 401, "no_tenant"),
+    "of a subject that is a number": (of(sub=7), 401, "no_tenant"),
     "no token": (lambda _: "a.b.c", 401, "wrong_token"),
     "nested deeply": (lambda _: f"{base64.urlsafe_b64encode(b'[' * 20_000).decode()}.e30.e30", 401, "wrong_token"),
     "no key either": (lambda _: "opaque", 401, "wrong_key"),
