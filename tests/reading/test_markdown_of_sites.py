@@ -72,6 +72,8 @@ def test_text_beside_marks(html: str, markdown: str) -> None:
         ("<p>See</p><dl><dd>indented<dl><dd>more</dl></dl>", "See\n\nindented\n\nmore"),
         ("<ol start=5 reversed><li>a<li>b</ol>", "5. a\n4. b"),
         ("<ul><li><hr></li><li>b</ul>", "- ***\n- b"),
+        ("<p>a</p><ol start=5><li><ul><li>b<li>c</ul><li>d</ol>", "a\n\n5. - b\n   - c\n6. d"),
+        ("<ul><li>a<ul><li>b<ul><li>c</ul></ul><li><ul><li>d</ul></ul>", "- a\n  - b\n    - c\n- - d"),
         ("<ol reversed><li>a<li>b<li>c</ol>", "3. a\n2. b\n1. c"),
         ("<ul><li><span class=tag>•</span><p>a</ul><ol><li><span class=tag>1.</span> b</ol>", "- a\n\n1. b"),
         ("<details><summary><h3>H</h3></summary>x</details>", "### H\n\nx"),
