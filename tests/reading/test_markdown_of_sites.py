@@ -123,6 +123,8 @@ def test_what_the_choice_of_content_must_not_lose(html: str, markdown: str) -> N
          "<tr><td class=lines-num><td class=lines-code><code>  b\n</code></table>", "", "a\n\n  b"),
         ("<code><div>{<ul><li>a: 1,</li><li>b: 2</li></ul>}</div></code>", "", "{\na: 1,\nb: 2\n}"),
         ("<div><button>Copy</button><pre>x</pre></div>", "", "x"),
+        ("<pre><code><span class=line>a {</span><span class='line new'></span><span class=line>  b</span></code></pre>", "", "a {\n\n  b"),
+        ("<pre><span class=line><b>a\n</b></span><span class=line>\n</span><span class=line>b\n</span></pre>", "", "a\n\nb"),
     ],
 )  # fmt: skip
 def test_code_of_sites(html: str, language: str, code: str) -> None:
