@@ -147,6 +147,19 @@ def test_empty_lines_of_code_in_a_table_stay() -> None:
 
 
 @pytest.mark.parametrize(
+    "html",
+    [
+        "<div class=cm-content><div class=cm-line>a = 1</div><div class=cm-line><br></div><div>b = 2</div></div>",
+        "<div class=fragment><div class=line>a = 1</div><div class=line>&#160;</div><div class=line>b = 2</div></div>",
+        "<pre><ol><li>a = 1<li> <li>b = 2</ol></pre>",
+        "<div class=CodeMirror-code><div><pre>a = 1</pre></div><div><pre><br></pre></div><div><pre>b = 2</pre></div></div>",
+    ],
+)
+def test_empty_lines_of_code_that_are_blocks_stay(html: str) -> None:
+    assert read(html) == "```\na = 1\n\nb = 2\n```"
+
+
+@pytest.mark.parametrize(
     ("html", "markdown"),
     [
         ("<table><thead><tr><th>A<th>B<tfoot><tr><td>sum<td>3<tbody><tr><td>x<td>3</table>",
