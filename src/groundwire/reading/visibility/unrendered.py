@@ -375,7 +375,8 @@ def drop_texts(states: Mapping[Element, bool]) -> int:
                 continue
             for child in list(node.children):
                 if isinstance(child, Text):
-                    child.extract()
+                    if not child.data.isspace():  # which is between words that are shown
+                        child.extract()
                 elif isinstance(child, Element) and states.get(child, True):
                     stack.append(child)
     return dropped
