@@ -102,6 +102,10 @@ def test_lists_definitions_and_headings(html: str, markdown: str) -> None:
          "<div role=row><span role=cell>1</span><span role=cell>2</span></div></div>", "| A | B |\n| --- | --- |\n| 1 | 2 |"),
         ("<dl><dd><span class=mwe-math-element><span style='display:none'><math alttext='{\\displaystyle a=b^{2}}'><mi>a</mi></math></span>"
          "<img class=mwe-math-fallback-image-display alt='{\\displaystyle a=b^{2}}'></span></dl>", "$$\na=b^{2}\n$$"),
+        ("<style>b,i{display:block}</style><p>Here<b>one part</b><!----><i>and two</i>of it<span style='float:right'>$5</span></p>",
+         "Here **one part** *and two* of it $5"),
+        ("<style>.a{display:flex}b{display:block}</style><p class=a><i>$</i><span>12</span><span>.99</span><span>each</span></p><p><b>O</b>nce</p>",
+         "$12.99 each\n\n**O**nce"),
         ("<p><img src='https://l.example/gif.latex?x' alt='x^2'></p>", "$x^2$"),
         ("<p><img src=i.png alt='$x_{1}$'> is it.</p>", "$x_{1}$ is it."),
         ("<p><a href=/x>a: [b]: c</a> is the address of it.</p>", "[a: \\[b\\]: c](https://site.example/x) is the address of it."),
