@@ -171,6 +171,7 @@ def test_empty_lines_of_code_that_are_blocks_stay(html: str) -> None:
 @pytest.mark.parametrize(
     ("html", "markdown"),
     [
+        ("<ul><li>a<table><tr><th>A<th>B<tr><td>x<td><ul><li>b<li>c</ul></table></ul>", "- a\n\n  | A | B |\n  | --- | --- |\n  | x | • b • c |"),
         ("<table><tr><th>A<th>B<tr><td>x<td><ol start=2><li>b<li>c</ol></table>", "| A | B |\n| --- | --- |\n| x | 2. b 3. c |"),
         ("<table><thead><tr><th>A<th>B<tfoot><tr><td>sum<td>3<tbody><tr><td>x<td>3</table>",
          "| A | B |\n| --- | --- |\n| x | 3 |\n| sum | 3 |"),

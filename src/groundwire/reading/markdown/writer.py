@@ -254,7 +254,7 @@ class MarkdownWriter:
 
     def next_tight(self) -> None:
         """Place the next block directly below the last one of its container, if there is one."""
-        self._tight = self._tight or (bool(self._containers) and self._containers[-1].used)
+        self._tight = self._tight or (self._cell is None and bool(self._containers) and self._containers[-1].used)
 
     def flush(self) -> None:
         """End the current block of text, if any."""
