@@ -72,6 +72,8 @@ def test_text_beside_marks(html: str, markdown: str) -> None:
         ("<p>See</p><dl><dd>indented<dl><dd>more</dl></dl>", "See\n\nindented\n\nmore"),
         ("<ol start=5 reversed><li>a<li>b</ol>", "5. a\n4. b"),
         ("<ul><li><hr></li><li>b</ul>", "- ***\n- b"),
+        ("<p>a</p><ol start=5><li><ul><li>b<li>c</ul><li>d</ol>", "a\n\n5. - b\n   - c\n6. d"),
+        ("<ul><li>a<ul><li>b<ul><li>c</ul></ul><li><ul><li>d</ul></ul>", "- a\n  - b\n    - c\n- - d"),
         ("<ol reversed><li>a<li>b<li>c</ol>", "3. a\n2. b\n1. c"),
         ("<ul><li><span class=tag>•</span><p>a</ul><ol><li><span class=tag>1.</span> b</ol>", "- a\n\n1. b"),
         ("<details><summary><h3>H</h3></summary>x</details>", "### H\n\nx"),
@@ -100,6 +102,10 @@ def test_lists_definitions_and_headings(html: str, markdown: str) -> None:
          "<div role=row><span role=cell>1</span><span role=cell>2</span></div></div>", "| A | B |\n| --- | --- |\n| 1 | 2 |"),
         ("<dl><dd><span class=mwe-math-element><span style='display:none'><math alttext='{\\displaystyle a=b^{2}}'><mi>a</mi></math></span>"
          "<img class=mwe-math-fallback-image-display alt='{\\displaystyle a=b^{2}}'></span></dl>", "$$\na=b^{2}\n$$"),
+        ("<style>b,i{display:block}</style><p>Here<b>one part</b><!----><i>and two</i>of it<span style='float:right'>$5</span></p>",
+         "Here **one part** *and two* of it $5"),
+        ("<style>.a{display:flex}b{display:block}</style><p class=a><i>$</i><span>12</span><span>.99</span><span>each</span></p><p><b>O</b>nce</p>",
+         "$12.99 each\n\n**O**nce"),
         ("<p><img src='https://l.example/gif.latex?x' alt='x^2'></p>", "$x^2$"),
         ("<p><img src=i.png alt='$x_{1}$'> is it.</p>", "$x_{1}$ is it."),
         ("<p><a href=/x>a: [b]: c</a> is the address of it.</p>", "[a: \\[b\\]: c](https://site.example/x) is the address of it."),
@@ -121,6 +127,8 @@ def test_what_the_choice_of_content_must_not_lose(html: str, markdown: str) -> N
          "<tr><td class=lines-num><td class=lines-code><code>  b\n</code></table>", "", "a\n\n  b"),
         ("<code><div>{<ul><li>a: 1,</li><li>b: 2</li></ul>}</div></code>", "", "{\na: 1,\nb: 2\n}"),
         ("<div><button>Copy</button><pre>x</pre></div>", "", "x"),
+        ("<pre><code><span class=line>a {</span><span class='line new'></span><span class=line>  b</span></code></pre>", "", "a {\n\n  b"),
+        ("<pre><span class=line><b>a\n</b></span><span class=line>\n</span><span class=line>b\n</span></pre>", "", "a\n\nb"),
     ],
 )  # fmt: skip
 def test_code_of_sites(html: str, language: str, code: str) -> None:
@@ -143,8 +151,28 @@ def test_empty_lines_of_code_in_a_table_stay() -> None:
 
 
 @pytest.mark.parametrize(
+    "html",
+    [
+        "<div class=cm-content><div class=cm-line>a = 1</div><div class=cm-line><br></div><div>b = 2</div></div>",
+        "<div class=fragment><div class=line>a = 1</div><div class=line>&#160;</div><div class=line>b = 2</div></div>",
+        "<pre><ol><li>a = 1<li> <li>b = 2</ol></pre>",
+        "<div class=syntaxhighlighter><table><tr><td class=gutter><div class=line>1</div><div class=line>2</div><div class=line>3</div>"
+        "<td class=code><div class=container><div class=line><code>a</code> <code>= 1</code></div><div class=line>&#160;</div>"
+        "<div class=line><code>b = 2</code></div></div></table></div>",
+        "<div class=crayon-syntax><textarea class=crayon-plain readonly>a = 1\n\nb = 2</textarea><table class=crayon-table><tr>"
+        "<td class=crayon-nums><div>1</div><div>2</div><div>3</div><td class=crayon-code><pre>a = 1\n\nb = 2</pre></table></div>",
+        "<div class=CodeMirror-code><div><pre>a = 1</pre></div><div><pre><br></pre></div><div><pre>b = 2</pre></div></div>",
+    ],
+)  # fmt: skip
+def test_empty_lines_of_code_that_are_blocks_stay(html: str) -> None:
+    assert read(html) == "```\na = 1\n\nb = 2\n```"
+
+
+@pytest.mark.parametrize(
     ("html", "markdown"),
     [
+        ("<ul><li>a<table><tr><th>A<th>B<tr><td>x<td><ul><li>b<li>c</ul></table></ul>", "- a\n\n  | A | B |\n  | --- | --- |\n  | x | • b • c |"),
+        ("<table><tr><th>A<th>B<tr><td>x<td><ol start=2><li>b<li>c</ol></table>", "| A | B |\n| --- | --- |\n| x | 2. b 3. c |"),
         ("<table><thead><tr><th>A<th>B<tfoot><tr><td>sum<td>3<tbody><tr><td>x<td>3</table>",
          "| A | B |\n| --- | --- |\n| x | 3 |\n| sum | 3 |"),
         ("<table><tr><th>A<th>B<tbody><tr><td rowspan=0>x<td>1<tr><td>2<tbody><tr><td>y<td>3</table>",

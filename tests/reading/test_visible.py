@@ -65,6 +65,12 @@ def test_what_went_is_counted() -> None:
     assert removed.warnings == ("hidden text removed: 6",)
 
 
+def test_the_space_between_words_that_are_shown_is_not_hidden_with_what_is_around_them() -> None:
+    text, removed = _seen("<p style='font-size:0'>gone<b style='font-size:9pt'>a</b> <b style='font-size:9pt'>b</b>")
+    assert text == "a b"
+    assert removed.counts == {"font-size": 1}
+
+
 def test_a_page_that_hides_nothing_warns_of_nothing() -> None:
     _, removed = _seen("<style>p{color:red;display:block}</style><script>x()</script><p style='color:blue'>a</p>")
     assert removed == Removed({}, 0)

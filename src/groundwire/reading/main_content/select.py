@@ -58,6 +58,8 @@ _FLAGS: Final = frozenset(
     for index, name in enumerate(FEATURES)
     if name.startswith(("in_", "kw_")) or name in {"heading", "end", "repeat"}
 )
+_LINES: Final = frozenset({"div", "li", "p", "pre"})
+_CODE: Final = "pre, .cm-content, .CodeMirror-code, .fragment, .syntaxhighlighter"
 _HOLDS_PLACE: Final = frozenset({"tr", "td", "th", "col", "colgroup", "hr"})
 
 
@@ -194,5 +196,7 @@ def prune(layout: Layout, keep: Sequence[bool]) -> None:
         if not has_content[number] and has_content[parents[number]]:
             if layout.tags[number] == "label" and elements[number].find("input") is not None:
                 continue  # the checkbox of a task, beside its text
+            if not has_others[number] and layout.tags[number] in _LINES and elements[number].closest(_CODE) is not None:
+                continue  # an empty line
             if layout.tags[number] not in _HOLDS_PLACE or has_others[number]:
                 elements[number].decompose()

@@ -227,6 +227,8 @@ def code_text(pre: Element) -> str:
                     continue
                 if tag in _LINES:
                     _end_line(parts)
+                elif tag == "span" and _follows_line(node):
+                    parts.append("\n")
                 stack.append(iter(node))
                 open_tags.append(tag)
                 break
@@ -239,6 +241,14 @@ def code_text(pre: Element) -> str:
     while lines and not lines[0].strip():
         del lines[0]
     return "\n".join(lines)
+
+
+def _follows_line(span: Element) -> bool:
+    """Whether a line of code is right after another that does not end itself: a style sheet makes each a block."""
+    before = span.previous_sibling
+    if not (isinstance(before, Element) and span.has_class("line") and before.has_class("line")):
+        return False
+    return not before.text.endswith("\n")
 
 
 def _end_line(parts: list[str]) -> None:
@@ -323,6 +333,8 @@ def is_code_table(table: Element) -> bool:
     ):
         return True
     first = table.find("td")
+    if first is not None and first.has_class("code") and first.select_one("div.container > div.line") is not None:
+        return True  # without the cell of the numbers, which are no content
     if first is None or not _is_numbers(first):
         return False
     return next(table.iter_elements(("pre", "code")), None) is not None or "blob-num" in (first.attr("class") or "")

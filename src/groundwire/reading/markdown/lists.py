@@ -462,7 +462,7 @@ class Lists:
             marker = f"{max(0, min(number, _MAX_NUMBER))}. "
             self._lists[-1].width = len(marker)
         if writer.in_cell:
-            writer.bullet = "\u2022 " if marker == "- " else ""
+            writer.bullet = "\u2022 " if marker == "- " else marker
             return writer.flush
         self._marker = marker.strip()
         opened = writer.open_container(marker, " " * len(marker), tight=_follows_item(element))

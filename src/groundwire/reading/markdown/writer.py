@@ -253,8 +253,8 @@ class MarkdownWriter:
         self._tight = False
 
     def next_tight(self) -> None:
-        """Place the next block directly below the last one."""
-        self._tight = True
+        """Place the next block directly below the last one of its container, if there is one."""
+        self._tight = self._tight or (self._cell is None and bool(self._containers) and self._containers[-1].used)
 
     def flush(self) -> None:
         """End the current block of text, if any."""

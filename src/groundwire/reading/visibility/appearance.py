@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Final
 
-from turbohtml import Document, Element, Node, Text
+from turbohtml import Comment, Document, Element, Node, Text
 
 from groundwire.reading.css.cascade import Styles
 from groundwire.reading.css.values import pixels, ratio
@@ -31,7 +31,7 @@ _NUMERALS: Final[Mapping[str, str]] = {
 }  # fmt: skip
 """The form of a list's numerals by its `type` or style; see `numeral`."""
 _PRESERVED: Final = frozenset({"pre", "pre-wrap", "pre-line", "break-spaces"})
-_BOX_DISPLAY: Final = re.compile(r"(?:block|flex|grid|table|table-row|list-item)")
+_BOX: Final = re.compile(r"(?:block|flex|grid|table|table-row|list-item)")
 
 
 def write_appearance(document: Document, styles: Styles) -> tuple[tuple[Text, Text], ...]:
@@ -62,6 +62,10 @@ def write_appearance(document: Document, styles: Styles) -> tuple[tuple[Text, Te
         if form := _NUMERALS.get((ordered.attr("type") or "").strip()):
             _write_letters(ordered, form)
     _join_fractions(document)
+    for element, style in styles.where(lambda s: s.get("float") == "right" or bool(_BOX.match(s.get("display", "")))):
+        for box in (element, *(element if style.get("display", "").startswith(("flex", "grid")) else ())):
+            if isinstance(box, Element) and box.tag not in BLOCKS:
+                _set_apart(box)
     _write_lines(document, styles)
     described = _write_labels(document)
     for button in document.find_all("button"):  # a heading that opens its section
@@ -113,7 +117,7 @@ def _beginning(element: Element) -> str:
 
 def _script_of(element: Element, style: Mapping[str, str], text: str) -> str:
     """Return `sup` or `sub` for a short inline text that a style raises or lowers, else ""."""
-    if len(text) > _MAX_MARK or element.tag in BLOCKS or _BOX_DISPLAY.match(style.get("display", "")):
+    if len(text) > _MAX_MARK or element.tag in BLOCKS or _BOX.match(style.get("display", "")):
         return ""
     align, top = style.get("vertical-align", ""), style.get("top", "")
     if align in {"super", "sub"}:
@@ -162,6 +166,21 @@ def _first_block(item: Element) -> Element | None:
     """Return the block at the beginning of an item."""
     first = next((node for node in item if isinstance(node, Element) or node.text.strip()), None)
     return first if isinstance(first, Element) and first.tag in {"p", "div", "section"} else None
+
+
+_JOINT: Final = re.compile(r"\w[\w(\[{#@$\u20ac\u00a3\u00ab\u201c]|[.:;!?%)\]}\u00bb\u201d][^\W\d_]")
+
+
+def _set_apart(box: Element) -> None:
+    """Put a space between the words of an inline element that is a block, but for an initial, and those beside it."""
+    text, sides = box.text.strip(), (box.previous_siblings, box.next_siblings)
+    beside = (next((node for node in side if not isinstance(node, Comment)), None) for side in sides)
+    before, after = ("" if node is None or getattr(node, "tag", "") in BLOCKS else node.text for node in beside)
+    if len(text) > 1 and (before or after) and box.closest("pre, code, math") is None:
+        if _JOINT.match(before[-1:] + text[0]):
+            box.insert_before(Text(" "))
+        if _JOINT.match(text[-1] + after[:1]):
+            box.insert_after(Text(" "))
 
 
 _SLASHES: Final = frozenset({"\u2044", "\u2215", "/"})
@@ -271,7 +290,7 @@ def _write_lines(document: Document, styles: Styles) -> None:
             if style.get("user-select") == "none" and _beginning(element).replace(" ", "").isdigit():
                 numbers.append(element)
             elif outer[-4:] != "flex" and (
-                ("grid" in outer and around != code.parent) or _BOX_DISPLAY.match(style.get("display", ""))
+                ("grid" in outer and around != code.parent) or _BOX.match(style.get("display", ""))
             ):
                 boxes.append(element)
         for number in numbers:
