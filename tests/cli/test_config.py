@@ -150,11 +150,14 @@ def test_the_settings_of_a_section_are_named(terminal: Terminal) -> None:
         ("BRAVE_API_KEY", "x", "groundwire setup"),
         ("search.providers", "serxng", "Unknown provider 'serxng'"),
         ("read.providers", "local,lokal", "Unknown provider 'lokal'"),
+        ("policy.allowed_origins", "localhost", "policy.allowed_origins: 'localhost' is not an origin"),
+        ("answer.base_url", "nope", "answer.base_url = 'nope': url: has no scheme"),
+        ("providers.searxng.base_url", "nope", "providers.searxng.base_url = 'nope': url: has no scheme"),
     ],
 )
 def test_what_cannot_be_set_is_said_and_nothing_is_written(terminal: Terminal, key: str, value: str, said: str) -> None:
     before = terminal.here("config", "path").stdout
-    done = terminal.here("config", "set", key, value)
+    done = terminal.here("config", "set", key, value, GROUNDWIRE_POLICY_ALLOWED_ORIGINS="")
     assert (done.exit_code, said in done.stderr) == (2, True)
     assert terminal.here("config", "path").stdout == before
 
