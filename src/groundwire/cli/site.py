@@ -170,7 +170,7 @@ def _is_file(argument: str) -> bool:
     if argument == "-" or "://" in argument or len(argument) > _LONGEST_NAME or not Path(argument).is_file():
         return False
     with Path(argument).open("rb") as file:
-        kind = media_type("", file.read(_HEAD), "")
+        kind = media_type("", file.read(_HEAD), argument)
     if kind.kind in FILES or kind.kind == "binary":
         fix = f"To read the file itself: groundwire open {argument}"
         raise InvalidRequest("urls", f"{argument!r} is {kind.description} and no list of addresses", fix)
