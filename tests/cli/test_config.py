@@ -117,6 +117,11 @@ def test_a_setting_is_changed_in_the_users_file(terminal: Terminal) -> None:
     assert (missing.exit_code, "groundwire config unset KEY" in missing.stderr) == (2, True)
 
 
+def test_a_folder_that_does_not_exist_is_said(terminal: Terminal, tmp_path: Path) -> None:
+    done = terminal.here("config", "set", "policy.files", f"{tmp_path},{tmp_path / 'gone'}")
+    assert (done.exit_code, done.stderr) == (0, f"Note: {tmp_path / 'gone'} is no folder on this machine.\n")
+
+
 def test_a_variable_that_takes_precedence_is_named(terminal: Terminal) -> None:
     done = terminal.here("config", "set", "search.limit", "7", GROUNDWIRE_SEARCH_LIMIT="3")
     assert done.exit_code == 0

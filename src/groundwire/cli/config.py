@@ -150,6 +150,10 @@ def _write(name: str, value: object, change: str) -> None:
             provider_class(provider)
     commit(plan, datetime.now(UTC))
     write(clean(f"{key} {change}  ({file})"))
+    if key == "policy.files":
+        warn(
+            *(f"{folder} is no folder on this machine." for folder in load().policy.files if not Path(folder).is_dir())
+        )
     for row in load().rows():
         if row.key == key and row.origin not in {str(file), "default"}:
             warn(f"{row.origin} takes precedence: {key} is {row.value}.")
