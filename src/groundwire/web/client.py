@@ -77,7 +77,8 @@ class Web:
         settings: The configuration, or settings that take precedence over those of the environment and files, such as
             `{"search.limit": 3}`; by default read from environment and files (`groundwire.settings.load`).
         search_providers: The search providers in order, by name or as objects; by default
-            those of the settings.
+            those of the settings. Objects of one class with the same `name`, and without one with the same texts and
+            numbers as attributes, share cached results.
         read_providers: The same for reading pages.
         attempt_listener: Called when an attempt starts and ends.
         call_listeners: Called at the end of every call, such as `groundwire.telemetry.Metrics`; a
