@@ -70,7 +70,8 @@ def test_search(terminal: Terminal) -> None:
         (["forget"], "Specify what to delete"),
         (["forget", "https://a.example/one", "--all", "--yes"], "Specify what to delete"),
         (["forget", "nonsense"], "The URL "),
-        (["forget", "--domain", "a b"], "allowed_domains"),
+        (["forget", "--domain", "a.example", "--before", "2026-11-20"], "by one of these: a URL, --domain"),
+        (["forget", "--domain", "a b"], "Error: --domain has 'a b'"),
         (["forget", "--before", "soon"], "soon"),
     ],
 )

@@ -117,6 +117,11 @@ def test_a_setting_is_changed_in_the_users_file(terminal: Terminal) -> None:
     assert (missing.exit_code, "groundwire config unset KEY" in missing.stderr) == (2, True)
 
 
+def test_a_folder_that_does_not_exist_is_said(terminal: Terminal, tmp_path: Path) -> None:
+    done = terminal.here("config", "set", "policy.files", f"{tmp_path},{tmp_path / 'gone'}")
+    assert (done.exit_code, done.stderr) == (0, f"Note: {tmp_path / 'gone'} is no folder on this machine.\n")
+
+
 def test_a_variable_that_takes_precedence_is_named(terminal: Terminal) -> None:
     done = terminal.here("config", "set", "search.limit", "7", GROUNDWIRE_SEARCH_LIMIT="3")
     assert done.exit_code == 0
@@ -150,11 +155,14 @@ def test_the_settings_of_a_section_are_named(terminal: Terminal) -> None:
         ("BRAVE_API_KEY", "x", "groundwire setup"),
         ("search.providers", "serxng", "Unknown provider 'serxng'"),
         ("read.providers", "local,lokal", "Unknown provider 'lokal'"),
+        ("policy.allowed_origins", "localhost", "policy.allowed_origins: 'localhost' is not an origin"),
+        ("answer.base_url", "nope", "answer.base_url = 'nope': url: has no scheme"),
+        ("providers.searxng.base_url", "nope", "providers.searxng.base_url = 'nope': url: has no scheme"),
     ],
 )
 def test_what_cannot_be_set_is_said_and_nothing_is_written(terminal: Terminal, key: str, value: str, said: str) -> None:
     before = terminal.here("config", "path").stdout
-    done = terminal.here("config", "set", key, value)
+    done = terminal.here("config", "set", key, value, GROUNDWIRE_POLICY_ALLOWED_ORIGINS="")
     assert (done.exit_code, said in done.stderr) == (2, True)
     assert terminal.here("config", "path").stdout == before
 

@@ -64,6 +64,14 @@ def test_bad_lines_are_named_and_the_others_read(terminal: Terminal, site: Whole
     assert missing.exit_code == 2
     assert "Error: 'missing.txt' is the name of a file that does not exist. Check the path." in missing.stderr
     (terminal.home / "paper").write_bytes(b"%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n")
+    (terminal.home / "mended.pdf").write_bytes(
+        b"Warning: no such font\n%PDF-1.4\n1 0 obj\n<< /Type /Catalog >>\nendobj\n"
+    )
+    assert "is a PDF document" in terminal.here("read", str(terminal.home / "mended.pdf")).stderr
+    folder = terminal.here("read", str(terminal.home))
+    assert (folder.exit_code, "is a folder and no list of addresses. To search its files" in folder.stderr) == (2, True)
+    taken = terminal.here("read", f"{site.url}/docs/page-1", "-o", str(terminal.home / "paper"))
+    assert (taken.exit_code, "paper is a file. Name a folder, or a file that ends" in taken.stderr) == (2, True)
     document = terminal.here("read", str(terminal.home / "paper"))
     assert (document.exit_code, document.stderr.count("\n")) == (2, 1)
     assert "is a PDF document and no list of addresses. To read the file itself: groundwire open" in document.stderr

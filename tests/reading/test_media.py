@@ -59,6 +59,7 @@ HTML = b"<!DOCTYPE html><title>x</title><p>Hello"
         ("multipart/related; boundary=x", b"anything", "mail"),
         ("text/plain", b"{\\rtf1 x}", "rtf"),
         ("application/pdf", b"anything", "binary"),
+        ("application/msword", b"MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=x\r\n", "mail"),
         ("video/mp4", b"anything", "binary"),
         ("application/vnd.ms-excel", b"anything", "binary"),
         ("application/vnd.ms-excel", b"lamp\tprice\r\nred\t42\r\n", "delimited"),
@@ -74,6 +75,12 @@ HTML = b"<!DOCTYPE html><title>x</title><p>Hello"
 )
 def test_the_kind_of_a_body(content_type: str, body: bytes, kind: str) -> None:
     assert media_type(content_type, body).kind == kind
+
+
+def test_lines_before_a_pdf_are_no_text_if_its_name_says_that_it_is_one() -> None:
+    body = b"Warning: something\nelse\n%PDF-1.4\n\0\1\2"
+    assert media_type("", body, "file:///notes/Report.PDF").kind == "pdf"
+    assert media_type("text/plain", b"In a PDF, the first line is %PDF-1.4.", "https://a.test/pdf").kind == "text"
 
 
 @pytest.mark.parametrize(

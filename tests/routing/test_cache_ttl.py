@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from groundwire.models import Attempt, Budget, Freshness, Outcome, Page, SearchResponse, SearchResult, Source
+from groundwire.providers.registry import as_provider
 from groundwire.routing.cache import CacheTtl
 from groundwire.routing.cache_codec import (
     CacheResult,
@@ -82,6 +83,21 @@ def test_a_provider_is_told_from_another_of_its_name_by_its_kind_and_its_options
     told = {identity(Named("a"), plain), identity(Engine("a"), plain), identity(Named("a"), options)}
     assert len(told) == 3
     assert identity(Named("a"), plain) == identity(Named("a"), plain)
+
+
+class OfOneIndex:
+    """A host's own object, which has no name."""
+
+    def __init__(self, index: str) -> None:
+        self.index = index
+
+    async def search(self, query: str, *, limit: int) -> list[object]:
+        return []
+
+
+def test_two_objects_of_one_class_share_nothing_unless_they_have_the_same_attributes() -> None:
+    first, second, again = (identity(as_provider(OfOneIndex(index)), Settings()) for index in "aba")
+    assert (first != second, first) == (True, again)
 
 
 @given(st.binary(max_size=40) | st.sampled_from([b"[]", b"null", b"{}", b'{"query":"q"}', b"\xff\xfe"]))

@@ -31,7 +31,9 @@ from groundwire.safety.urls import DomainPolicy, parse_url
             '<jats:p>H<mml:math xmlns:mml="m"><mml:mn>2</mml:mn></mml:math>O</jats:p> in <std::vector>',
             "H2O in <std::vector>",
         ),
-        ("#include <stdio.h><br/>if (a<b && c>d)", "#include <stdio.h>if (a<b && c>d)"),
+        ("#include <stdio.h><br/>if (a<b && c>d)", "#include <stdio.h> if (a<b && c>d)"),
+        ("<p>one<br>two</p><P class='x'>three<ul><li>four<b>teen</b>", "one two three fourteen"),
+        ("<jats:title>Abstract</jats:title><jats:p>The pre<pre>fix</pre>", "Abstract The prefix"),
         ("\ud800 half", "half"),
     ],
 )

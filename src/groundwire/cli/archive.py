@@ -25,7 +25,7 @@ from groundwire.cli.terminal_text import (
     write,
     write_hit,
 )
-from groundwire.errors import ConfigurationError, counted
+from groundwire.errors import ConfigurationError, InvalidRequest, counted
 from groundwire.models import MAX_LIMIT, Query
 from groundwire.safety.tenancy import OPERATOR
 from groundwire.settings import load
@@ -97,9 +97,12 @@ def list_(limit: int, offset: int) -> None:
 def forget(url: str | None, domain: str | None, before: datetime | None, everything: bool, yes: bool) -> None:
     """Delete the entries of URL, or those that one option selects."""
     if sum((url is not None, domain is not None, before is not None, everything)) != 1:
-        raise click.UsageError("Specify what to delete: a URL, --domain, --before or --all.")
+        raise click.UsageError("Specify what to delete by one of these: a URL, --domain, --before or --all.")
     if domain is not None:
-        (domain,) = Query(text="-", allowed_domains=(domain,)).allowed_domains
+        try:
+            (domain,) = Query(text="-", allowed_domains=(domain,)).allowed_domains
+        except InvalidRequest as error:
+            raise InvalidRequest("--domain", error.problem, error.fix) from None
     if everything and not yes and not confirmed("Delete all archived pages and results?"):
         write("Nothing was deleted.", err=True)
         sys.exit(ExitCode.WRONG_USE)

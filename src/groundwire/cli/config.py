@@ -21,9 +21,12 @@ from groundwire.cli.terminal_text import (
     write,
     write_json,
 )
-from groundwire.errors import ConfigurationError
+from groundwire.errors import ConfigurationError, GroundwireError
 from groundwire.models.validators import did_you_mean
+from groundwire.providers.query_mapping import base_of
 from groundwire.providers.registry import provider_class
+from groundwire.safety.guard import Guard
+from groundwire.safety.urls import parse_url
 from groundwire.settings import SettingValue, load, provider_rows, variable
 from groundwire.settings.provider_options import provider_names, setting_key
 from groundwire.settings.schema import display_text, known_keys, parse_store_url
@@ -136,12 +139,21 @@ def _write(name: str, value: object, change: str) -> None:
         near = f"; did you mean {f'providers.{key}'!r}?" if section != key and section in provider_names() else ""
         raise ConfigurationError(f"{key} is not a setting{near or did_you_mean(key, known)}")
     plan = SetupPlan(file, before, with_values(before, {key: value}))
-    would_load(plan)
+    Guard(allowed_origins=would_load(plan).policy.allowed_origins)
+    if value and key.endswith(".base_url"):
+        try:
+            parse_url(base_of(str(value), ""))
+        except GroundwireError as error:
+            raise ConfigurationError(f"{key} = {value!r}: {error}") from error
     if value is not None and key in {"search.providers", "read.providers"}:
         for provider in value if isinstance(value, list) else (str(value),):
             provider_class(provider)
     commit(plan, datetime.now(UTC))
     write(clean(f"{key} {change}  ({file})"))
+    if key == "policy.files":
+        warn(
+            *(f"{folder} is no folder on this machine." for folder in load().policy.files if not Path(folder).is_dir())
+        )
     for row in load().rows():
         if row.key == key and row.origin not in {str(file), "default"}:
             warn(f"{row.origin} takes precedence: {key} is {row.value}.")

@@ -167,10 +167,13 @@ def _is_file(argument: str) -> bool:
     """
     if "://" not in argument and argument.endswith(_LISTS) and not Path(argument).exists():
         raise InvalidRequest("urls", f"{argument!r} is the name of a file that does not exist", "Check the path.")
+    if argument.startswith((".", "/")) and len(argument) <= _LONGEST_NAME and Path(argument).is_dir():
+        fix = f'To search its files: groundwire search --in {argument} "question"'
+        raise InvalidRequest("urls", f"{argument!r} is a folder and no list of addresses", fix)
     if argument == "-" or "://" in argument or len(argument) > _LONGEST_NAME or not Path(argument).is_file():
         return False
     with Path(argument).open("rb") as file:
-        kind = media_type("", file.read(_HEAD), "")
+        kind = media_type("", file.read(_HEAD), argument)
     if kind.kind in FILES or kind.kind == "binary":
         fix = f"To read the file itself: groundwire open {argument}"
         raise InvalidRequest("urls", f"{argument!r} is {kind.description} and no list of addresses", fix)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import TypeAdapter, ValidationError
@@ -126,6 +127,12 @@ class _PlainProvider:
         self.capabilities: Capabilities = getattr(inner, "capabilities", None) or Capabilities(
             search=searches, read=reads
         )
+        own = [
+            (key, str(value))
+            for key, value in getattr(inner, "__dict__", {}).items()
+            if isinstance(value, (str, int, float, Path))
+        ]
+        self.cache_identity: str = f"{type(inner).__module__}.{type(inner).__qualname__} {sorted(own)}"
         self._inner = inner
 
     async def search(

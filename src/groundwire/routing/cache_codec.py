@@ -237,7 +237,8 @@ def page_ttl(page: Page, good_ttl: CacheTtl) -> CacheTtl:
 def identity(provider: SearchProvider | ReadProvider, settings: Settings) -> str:
     """Return what distinguishes a provider from another of the same name: its kind and options."""
     options = sorted((key, str(value)) for key, value in settings.providers.get(provider.name, {}).items())
-    return f"{provider.name} {type(provider).__module__}.{type(provider).__qualname__} {options}"
+    kind = getattr(provider, "cache_identity", "") or f"{type(provider).__module__}.{type(provider).__qualname__}"
+    return f"{provider.name} {kind} {options}"
 
 
 def search_codec(good_ttl: CacheTtl) -> Codec[SearchResponse]:

@@ -180,6 +180,8 @@ _TAG = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """HTML and publishers' tags; all else in angle brackets is what the page says, such as `Vec<String>` or `<stdio.h>`."""
+_BREAK = re.compile(r"</?(?:jats:)?(?:br|p|div|li|h[1-6]|title|d[dt]|t[dhr])\b", re.IGNORECASE)
+"""Tags that part words, as they begin a line or a cell."""
 _UNSAFE = str.maketrans({char: f"%{ord(char):02X}" for char in " \"'<>`"})
 """Characters that would end a URL, or an attribute, a link or an element around it (WHATWG URL, 1.3)."""
 _SAFE_BYTES = bytes(code not in _UNSAFE for code in range(256))  # by ASCII character, as below
@@ -298,7 +300,7 @@ def plain(text: str, longest: int) -> str:
         text = text.strip()
         return text if len(text) <= longest else text[: longest - 1].rstrip() + _CUT
     if "<" in text:
-        text = _TAG.sub("", text)
+        text = _TAG.sub(lambda tag: " " if _BREAK.match(tag[0]) else "", text)
     if "&" in text:
         text = html.unescape(text)
     text = " ".join(text.split())

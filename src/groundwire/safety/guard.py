@@ -193,10 +193,10 @@ def _origins(texts: Iterable[str]) -> frozenset[WebUrl]:
         try:
             url = parse_url(text)
         except (InvalidRequest, BlockedAddress) as exc:
-            faults.append(f"allowed_origins: {text!r} is not an origin such as http://127.0.0.1:8080 ({exc})")
+            faults.append(f"policy.allowed_origins: {text!r} is not an origin such as http://127.0.0.1:8080 ({exc})")
             continue
         if url.target != "/" or "?" in text or "#" in text:
-            faults.append(f"allowed_origins: {text!r} has more than scheme, host and port; write {url.origin!r}")
+            faults.append(f"policy.allowed_origins: {text!r} has more than scheme, host and port; write {url.origin!r}")
         origins.add(url)
     if faults:
         raise ConfigurationError("\n".join(faults))

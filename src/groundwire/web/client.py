@@ -26,6 +26,7 @@ from groundwire.models.validators import (
     check_domains,
     check_folders,
     check_int,
+    check_name,
     check_sources,
     check_timeout,
     is_number,
@@ -77,7 +78,8 @@ class Web:
         settings: The configuration, or settings that take precedence over those of the environment and files, such as
             `{"search.limit": 3}`; by default read from environment and files (`groundwire.settings.load`).
         search_providers: The search providers in order, by name or as objects; by default
-            those of the settings.
+            those of the settings. Objects of one class with the same `name`, and without one with the same texts and
+            numbers as attributes, share cached results.
         read_providers: The same for reading pages.
         attempt_listener: Called when an attempt starts and ends.
         call_listeners: Called at the end of every call, such as `groundwire.telemetry.Metrics`; a
@@ -466,6 +468,8 @@ class Web:
 
         if isinstance(urls, (str, bytes)):
             raise InvalidRequest("urls", "is one text", "Pass a list of addresses, or open one with open_page().")
+        if not isinstance(urls, (Iterable, AsyncIterable)):
+            raise InvalidRequest("urls", f"must be a list, not {type(urls).__name__}", "Pass a list of addresses.")
         if not is_number(delay) or not 0 <= delay <= 60:
             raise InvalidRequest("delay", f"is {delay!r}", "Pass seconds from 0 to 60.")
         return PageBatch(
@@ -503,6 +507,7 @@ class Web:
             InvalidRequest: there is no such limit, or its value is not a number of 0 or more.
         """
         view = self._view()
+        check_name("name", name or "")
         view._budget = self._resources.session_budget(self._budget, name, limits)
         return view
 
@@ -535,6 +540,7 @@ class Web:
         from groundwire.safety.tenancy import Owner
         from groundwire.safety.urls import DomainPolicy
 
+        check_name("tenant", tenant)
         policy = self._policy.within(
             DomainPolicy(
                 check_domains("allowed_domains", allowed_domains), check_domains("blocked_domains", blocked_domains)
@@ -553,7 +559,7 @@ class Web:
         view.folders = () if tenant else self.folders
         return view
 
-    def with_files(self, *folders: str) -> Self:
+    def with_files(self, *folders: str | Path) -> Self:
         """Return a view of this `Web` that opens `file:` URLs and searches files only below other folders.
 
         Args:
@@ -564,7 +570,7 @@ class Web:
         """
         view = self._view()
         try:
-            view.folders = check_folders(folders)
+            view.folders = check_folders(tuple(map(str, folders)))
         except ValueError as error:
             raise InvalidRequest("folders", str(error), "Pass whole paths.") from None
         return view
@@ -732,6 +738,9 @@ class Web:
             numbers = await asyncio.to_thread(cited_numbers, answer)
             self._check_open()
             pages = await self._resources.sources.pages(self._budget, numbers)
+        given: object = pages
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise InvalidRequest("pages", f"must be a list, not {type(given).__name__}", "Pass the sources by number.")
         return await verify_off_loop(self.verification_workers, answer, pages, entailment=entailment)
 
     async def reset_session(self) -> None:

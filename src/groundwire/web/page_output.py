@@ -47,6 +47,8 @@ class PageOutput:
         self.digests: set[bytes] = set()
         """The digests of the addresses that are dealt with."""
         self._unsynced: list[Path] = []
+        if not self._is_file and path.is_file():
+            raise InvalidRequest("output", f"{path} is a file", "Name a folder, or a file that ends in .jsonl.")
         (path.parent if self._is_file else path).mkdir(parents=True, exist_ok=True)
         if self._is_file and path.exists() and path.stat().st_size and not self._state_path.exists():
             raise InvalidRequest("output", f"{path} exists and has no state file", "Choose another file, or delete it.")

@@ -569,6 +569,8 @@ def test_a_spreadsheet_has_a_table_for_each_sheet_that_is_shown() -> None:
     )
     assert found.content == "## Ships\n\n| Month | Count |\n| --- | --- |\n| May | 12 |\n| June | 2.5 |"
     assert "hidden sheets left out: 1" in found.warnings
+    with pytest.raises(UnreadableDocument, match=r"without any text \(hidden sheets left out: 1\)\."):
+        read("sheet", workbook({"Empty": [], "Secret": [["x"]]}, "Secret"))
 
 
 def test_hidden_rows_and_columns_of_a_spreadsheet_are_removed_and_counted() -> None:

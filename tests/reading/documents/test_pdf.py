@@ -181,12 +181,13 @@ def test_a_file_that_takes_too_long_is_read_as_far_as_the_time_goes() -> None:
     [
         (lambda: encrypted("tide"), "protected", "password"),
         (lambda: scan(3), "scanned", "3 pages are pictures"),
+        (lambda: scan(1), "scanned", "its 1 page is a picture"),
         (lambda: b"%PDF-1.7\n" + b"nonsense " * 300, "broken", "another copy"),
         (lambda: many_pages(30)[:1_000], "broken", "another copy"),
         (lambda: canvas_pdf(lambda canvas: canvas.showPage()), "empty", "no text"),
         (lambda: b"%PDF-1.4", "broken", "another copy"),
     ],
-    ids=["encrypted", "scanned", "nonsense", "cut off", "blank", "a head alone"],
+    ids=["encrypted", "scanned", "one page", "nonsense", "cut off", "blank", "a head alone"],
 )
 def test_a_file_without_text_says_why(body: Callable[[], bytes], why: str, says: str) -> None:
     found, message = refusal(body())

@@ -152,6 +152,17 @@ def atom(entry: str, spaces: str = "", uri: str = "http://www.w3.org/2005/Atom")
             ),
             "# Port\n\n## One\n\nSee **me**",
         ),
+        (
+            rss("<item><title>I don&#146;t, isn\u0092t <![CDATA[&#147;so&#x94;]]></title></item>"),
+            "# Port\n\n## I don’t, isn’t “so”",
+        ),
+        (
+            rss(
+                "<item><title>One</title><dcterms:modified>2026-03-04</dcterms:modified></item>",
+                spaces='xmlns:dcterms="http://purl.org/dc/terms/"',
+            ),
+            "# Port\n\n## One\n\n2026-03-04",
+        ),
         (rss("", "<title/><description>Only a description</description>"), "Only a description"),
         (
             atom("<author><name>Ann</name></author><author><name>Bo</name></author>"),

@@ -22,7 +22,7 @@ _PARTS: Final[Mapping[KindName, bytes]] = {
     "sheet": b"xl/workbook.",
     "epub": b"META-INF/container.xml",
 }
-_EMPTY: Final = "The response is {name} without any text."
+_EMPTY: Final = "The response is {name} without any text{why}."
 
 
 def read_file(kind: KindName, body: bytes, url: str, text_of: TextOf, *, seconds: float) -> Extracted:
@@ -41,7 +41,8 @@ def read_file(kind: KindName, body: bytes, url: str, text_of: TextOf, *, seconds
     kind = _inside(kind, body)
     extracted = _read(kind, body, url, text_of, seconds)
     if not extracted.content.strip():
-        raise UnreadableDocument("empty", _EMPTY.format(name=DESCRIPTIONS[kind]))
+        why = f" ({'; '.join(extracted.warnings)})" if extracted.warnings else ""
+        raise UnreadableDocument("empty", _EMPTY.format(name=DESCRIPTIONS[kind], why=why))
     return extracted
 
 

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from html import unescape
 from itertools import islice
 from typing import Final, Literal
 from urllib.parse import urljoin
@@ -26,6 +27,8 @@ _BARE_AMPERSAND: Final = re.compile(
     r"<!\[CDATA\[.*?(?:\]\]>|\Z)|&(?!(?:#\d|#x[0-9a-f]|[a-z])\w{0,30};)", re.IGNORECASE | re.DOTALL
 )
 """A character section, or an ampersand that begins no reference: error recovery would drop the word after it."""
+_C1: Final = re.compile(r"[\x80-\x9f]|&#(?:1(?:2[89]|[345]\d)|x[89][0-9a-f]);", re.IGNORECASE)
+"""Control characters, with which feeds mean those of windows-1252 as HTML does: `&#146;` is an apostrophe."""
 _SITEMAPS: Final[Mapping[str, Literal["sitemap", "index"]]] = {"urlset": "sitemap", "sitemapindex": "index"}
 _MAX_ENTRIES: Final = 200
 _MAX_ADDRESSES: Final = 5_000
@@ -53,9 +56,10 @@ _BODY: Final = (
     "dc:description", "itunes:summary", "itunes:subtitle", "media:description",
 )  # fmt: skip
 """The elements that may have the text of an entry, the fullest first."""
-_CHANGE_DATE: Final = ("lastBuildDate", "updated", "modified", "dc:date", "pubDate")
+_CHANGE_DATE: Final = ("lastBuildDate", "updated", "modified", "dcterms:modified", "dc:date", "pubDate")
 _DATE: Final = (
     "pubDate", "published", "issued", "dcterms:issued", "dc:date", "created", "dcterms:created", "updated", "modified",
+    "dcterms:modified",
 )  # fmt: skip
 _TITLE: Final = ("title", "dc:title", "itunes:title", "media:title")
 _MEDIA: Final = ("media:group", "media:content")  # elements that media elements of an entry may be in
@@ -153,9 +157,16 @@ def _root(text: str) -> etree._Element | None:
     head = text[:5_000].lower()
     if not any(mark in head for mark in ("<rss", "<feed", ":feed", "rdf", "<channel", "urlset", "sitemapindex")):
         return None
-    mended = _BARE_AMPERSAND.sub(lambda match: match[0] if len(match[0]) > 1 else "&amp;", _without_declaration(text))
+    mended = _BARE_AMPERSAND.sub(
+        lambda match: match[0] if len(match[0]) > 1 else "&amp;", _C1.sub(_of_windows_1252, _without_declaration(text))
+    )
     root = parse_xml(mended.encode("utf-8", "replace"))
     return root if root is not None and local_name(root) in {"rss", "RDF", "feed", *_SITEMAPS} else None
+
+
+def _of_windows_1252(match: re.Match[str]) -> str:
+    """Return the character that HTML has for a control character, or for a reference to one."""
+    return unescape(match[0] if match[0][0] == "&" else f"&#{ord(match[0])};")
 
 
 def _items(root: etree._Element) -> list[etree._Element]:

@@ -22,6 +22,7 @@ _SIGNATURES: Final[tuple[tuple[re.Pattern[bytes], KindName, str], ...]] = (
     (re.compile(rb"\x1f\x8b\x08"), "archive", "a gzip archive"),
     (re.compile(rb".{257}ustar", re.DOTALL), "binary", "a tar archive"),
     (re.compile(rb"\{\\rtf"), "rtf", ""),
+    (re.compile(rb"MIME-Version: 1\.0\s+Content-Type: multipart/related[;\s]", re.IGNORECASE), "mail", ""),
     (re.compile(rb"%!PS"), "binary", "a PostScript document"),
     (
         re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|RIFF.{4}WEBP", re.DOTALL),
@@ -108,7 +109,9 @@ def _kind_of_type(declared: str) -> KindName | None:
 
 def _by_signature(body: bytes, announced: KindName | None, url: str) -> Kind | None:
     """Return the kind proved by the first bytes."""
-    if _PDF.match(body[:_SNIFF_BYTES]) or (announced == "pdf" and b"%PDF-" in body[:_SNIFF_BYTES]):
+    if _PDF.match(body[:_SNIFF_BYTES]) or (
+        "pdf" in {announced, kind_of_address(url)} and b"%PDF-" in body[:_SNIFF_BYTES]
+    ):
         return Kind("pdf", DESCRIPTIONS["pdf"])
     if body.startswith(b"PK\x03\x04") and (kind := archive_kind(body[:4_096], announced, url)):
         return Kind(kind, DESCRIPTIONS[kind])

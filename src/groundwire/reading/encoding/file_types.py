@@ -42,7 +42,7 @@ _KINDS: Final[Mapping[KindName, tuple[str, str, str]]] = {
     "delimited": ("a table of text", "text/csv application/csv text/tab-separated-values", "csv tsv"),
     "notebook": ("a Jupyter notebook", "application/x-ipynb+json", "ipynb"),
     "xml": ("an XML document", "", ""),
-    "pdf": ("a PDF document", "application/pdf application/x-pdf", ""),
+    "pdf": ("a PDF document", "application/pdf application/x-pdf", "pdf"),
     "word": (
         "a Word document",
         f"{_OPEN_XML}wordprocessingml.document application/vnd.ms-word.document.macroenabled.12",

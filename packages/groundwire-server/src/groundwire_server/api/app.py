@@ -295,7 +295,8 @@ def build_app(
     check_listening(settings, keys, host=host, takes_access_tokens=takes_access_tokens)
     metrics = Metrics()
     web = Web(_isolated(settings), call_listeners=(metrics,))
-    context = AppContext(web=web.with_files(), traffic=Traffic())  # a request names no file of this machine
+    # a request names no file of this machine
+    context = AppContext(web=web.with_files(), traffic=Traffic(), check_keys=keys.ever)
     mounted = tuple(mounts(context))
     pages = SignedIn(context.web, keys) if page else None
     tokens = None

@@ -181,6 +181,8 @@ class AppContext:
     """The web to search and read with."""
     traffic: Traffic
     """The running calls."""
+    check_keys: Callable[[], object] = bool
+    """Raises ConfigurationError if the keys cannot be read."""
     longest: float = 600.0
     """The maximum duration of a call in seconds."""
     keep_alive: float = 10.0

@@ -138,7 +138,7 @@ class TenantSessions:
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
                 status, headers = message["status"], message.get("headers", ())
-                if status == 404 or (scope["method"] == "DELETE" and status < 300):
+                if (status == 404 and scope["path"] == _PATH) or (scope["method"] == "DELETE" and status < 300):
                     for session in named:
                         self._owners.remove(session)
                 elif not named and status < 400:

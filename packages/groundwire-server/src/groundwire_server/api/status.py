@@ -11,7 +11,7 @@ from pydantic import Field
 from starlette.requests import Request
 from starlette.responses import Response
 
-from groundwire.errors import InvalidRequest
+from groundwire.errors import ConfigurationError, InvalidRequest
 from groundwire.models import Source
 from groundwire.models.base import ROW_CONFIG
 from groundwire.storage.base import Store, StoreError
@@ -129,15 +129,15 @@ _MAX_WAIT = 2.0  # seconds for the store
 _KEY = "gateway:ready:"
 _PROBE_SECONDS = 5.0  # that an entry stays if it cannot be deleted
 
-Readiness = Literal["ok", "starting", "draining", "overloaded", "no_store", "no_provider"]
+Readiness = Literal["ok", "starting", "draining", "overloaded", "no_keys", "no_store", "no_provider"]
 
 
 class HealthReply(ApiModel):
     """The health of a gateway."""
 
     status: Readiness
-    """`ok`, or why to send no calls: the gateway is starting, stopping, or overloaded, its store does not respond,
-    or all search providers are in cooldown."""
+    """`ok`, or why to send no calls: the gateway is starting, stopping, or overloaded, its key file cannot be read, its
+    store does not respond, or all search providers are in cooldown."""
 
 
 async def alive(_request: Request) -> Response:
@@ -158,6 +158,10 @@ async def _standing(context: AppContext) -> Readiness:
         return "starting"
     if traffic.admission is not None and traffic.admission.is_full:
         return "overloaded"
+    try:
+        context.check_keys()
+    except ConfigurationError:
+        return "no_keys"
     soon = web.settings.search.timeout  # a search waits that long for a provider
     if all(health.state == "cooldown" and health.seconds > soon for health in web.provider_health()):
         return "no_provider"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, time, timedelta
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -80,6 +81,7 @@ def create(name: str, tenant: str | None, expires: str | None, operator: bool, n
         raise ConfigurationError(" ".join(_fault(where, what) for where, what in faults(error))) from None
     file = KeyFile(key_file_of(settings))
     file.add(record)
+    warn(*(f"{folder} is no folder on this machine." for folder in limits.files if not Path(folder).is_dir()))
     write(f"Key {record.id} ({clean(record.name)}) is in {clean(str(file.path))}.", err=True)
     write("It is shown only once:", err=True)
     click.echo(key)

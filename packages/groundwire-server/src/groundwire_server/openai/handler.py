@@ -124,7 +124,7 @@ class CompletionHandler(ABC):
         self.answers: list[UpstreamAnswer] = []  # the responses of the model server that are not streamed
         self.usage: Any = None  # of the rounds before this one
         self.round_usage: Any = None
-        self.texts: dict[str, str] = {}  # of all rounds as sent to the client, by the name of their field
+        self._pieces: dict[str, list[str]] = {}  # of the texts, by the name of their field
         self.done: bytes = b"data: [DONE]\n\n"  # the event without a value that ends OpenAI's streams
         self.notices: dict[str, str] = {}  # headers of the response beside the model server's
         self.failure: bytes = b""  # the event of the model server that ends a stream with a failure
@@ -381,12 +381,16 @@ class CompletionHandler(ABC):
                 text += self.filter.close()
                 self.filter = self.link_filter()
         if text:
-            before = self.texts.get(name, "")
-            if before and name not in self._spoken:
+            if name in self._pieces and name not in self._spoken:
                 text = _ROUND_SEPARATOR + text
             self._spoken.add(name)
-            self.texts[name] = before + text
+            self._pieces.setdefault(name, []).append(text)
         return text
+
+    @property
+    def texts(self) -> dict[str, str]:
+        """The texts of all rounds as sent to the client, by the name of their field."""
+        return {name: "".join(pieces) for name, pieces in self._pieces.items()}
 
     def excuse(self, run: Run) -> str:
         """Return why a run without text ended early; empty if it did not."""

@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from groundwire.testing.fault_injection import InjectedFault
 from groundwire.testing.http_messages import Recorded
 from groundwire.testing.model_apis import Say, quoting
 from groundwire_server.api import build_gateway
+from groundwire_server.auth.keys import KeyFile, make_key
 from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
@@ -491,6 +493,20 @@ async def test_a_gateway_is_ready_once_it_has_started(settings: Callable[..., Se
         async with gateway:
             assert await get(client, "/readyz") == (200, {"status": "ok"})
             assert (await get(client, "/"))[0] == 404
+
+
+async def test_a_gateway_that_cannot_read_its_keys_is_not_ready(
+    settings: Callable[..., Settings], tmp_path: Path
+) -> None:
+    file = tmp_path / "keys.json"
+    KeyFile(file).add(make_key("one", datetime.now(UTC))[1])
+    gateway = build_gateway(settings(server={"key_file": str(file)}), page=False)
+    file.write_text("damaged", "utf-8")
+    async with serving(gateway) as url, aiohttp.ClientSession(url) as client, gateway:
+        key, _ = make_key("unknown", datetime.now(UTC))  # the file is looked at again at once for a key that it lacks
+        async with client.post("/v1/search", json=QUERY, headers={"X-API-Key": key}) as response:
+            assert response.status == 503
+        assert await get(client, "/readyz") == (503, {"status": "no_keys"})
 
 
 async def test_it_lives_with_the_lifespan_of_its_server(settings: Callable[..., Settings], tmp_path: Path) -> None:

@@ -75,7 +75,9 @@ async def test_an_mcp_session_is_its_owners(gateway: Any) -> None:
         assert await status(bob, session, method) == 404
     for client in (alice, bob):
         assert await status(client, "0" * 32) == 404, "what is not open is nobody's"
-    assert await status(alice, session) == 200
+    async with alice.post("/mcp/anything", json=LISTING, headers=BOTH | {"Mcp-Session-Id": session}) as response:
+        assert response.status == 404
+    assert await status(alice, session) == 200, "a path that does not exist ends no session"
     assert await status(alice, session, "DELETE") == 200
     assert await status(alice, session) == 404
     session = await opened(alice)

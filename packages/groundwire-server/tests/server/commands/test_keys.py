@@ -52,7 +52,9 @@ def test_limits_are_kept(terminal: Any, file: KeyFile) -> None:
         "--files": "/srv/papers",
     }
     words = [word for option in options.items() for word in option]
-    key = terminal.here("keys", "create", "ci", "--operator", *words).stdout.strip()
+    created = terminal.here("keys", "create", "ci", "--operator", *words)
+    assert "Note: /srv/papers is no folder on this machine." in created.stderr
+    key = created.stdout.strip()
     (row,) = json.loads(terminal.here("keys", "list", "--json").stdout)
     assert id_of(key) == row["id"]
     assert row["limits"] == {

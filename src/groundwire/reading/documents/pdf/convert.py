@@ -207,9 +207,10 @@ def _depth(indents: list[float], indent: float) -> int:
 def _without_text(draft: _PdfDraft, count: int, *, rebuilt: bool) -> UnreadableDocument:
     pages = f"{count:,} page{'s' if count != 1 else ''}"
     if draft.pictures:
+        are = "are pictures" if count != 1 else "is a picture"
         return UnreadableDocument(
             "scanned",
-            f"The PDF is scanned: its {pages} are pictures without text. Look for a version with text.",
+            f"The PDF is scanned: its {pages} {are} without text. Look for a version with text.",
         )
     if rebuilt or len(draft.broken) == len(draft.pages):
         return UnreadableDocument(
