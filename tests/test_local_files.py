@@ -212,7 +212,7 @@ async def test_an_index_is_of_a_tenant_and_a_folder_and_never_in_the_archive(
     (other / "memo.txt").write_text("A memo about the ferry in winter.", encoding="utf-8")
     async with Web(make(papers, other)) as web:
         assert len((await web.search("ferry winter", **FILES)).results) == 2
-        only = web.with_files(str(other))
+        only = web.with_files(other)
         assert [row.title for row in (await only.search("ferry winter", **FILES)).results] == ["memo.txt"]
         tenant = web.restricted(tenant="t")
         for refused in (tenant, web.with_files(), tenant.session("s")):

@@ -167,7 +167,6 @@ class TestOpenPage:
         [
             ({"url": 1}, "url: is a citation number, not an address. Pass the URL of that source."),
             ({"url": "[1]"}, "url: is a citation number, not an address. Pass the URL of that source."),
-            ({"urls": "1"}, "url: is a citation number, not an address. Pass the URL of that source."),
             ({"urls": ["https://a.example/", "https://b.example/"]}, "urls: is unknown; pass one url per call"),
         ],
     )

@@ -153,21 +153,6 @@ class TestBadInput:
             with pytest.raises(InvalidRequest, match="url: must be text"):
                 await web.open_page(42)  # type: ignore[arg-type]
 
-    async def test_arguments_of_a_wrong_type_are_named(self, settings: Make, tmp_path: Path) -> None:
-        wrong: Any = 5
-        async with Web(settings()) as web:
-            with pytest.raises(InvalidRequest, match="name: must be text"):
-                web.session(wrong)
-            with pytest.raises(InvalidRequest, match="tenant: must be text"):
-                web.restricted(tenant=wrong)
-            with pytest.raises(InvalidRequest, match="folders: '5' is not a whole path"):
-                web.with_files(wrong)
-            with pytest.raises(InvalidRequest, match="urls: must be a list"):
-                web.read_many(wrong)
-            with pytest.raises(InvalidRequest, match="pages: must be a list"):
-                await web.verify("So it is [1].", pages=wrong)
-            assert web.with_files(tmp_path).folders == (str(tmp_path),)
-
 
 class TestPages:
     async def fails(self, settings: Make, url: str, error: type[GroundwireError], **arguments: Any) -> str:

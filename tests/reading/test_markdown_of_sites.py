@@ -156,14 +156,9 @@ def test_empty_lines_of_code_in_a_table_stay() -> None:
         "<div class=cm-content><div class=cm-line>a = 1</div><div class=cm-line><br></div><div>b = 2</div></div>",
         "<div class=fragment><div class=line>a = 1</div><div class=line>&#160;</div><div class=line>b = 2</div></div>",
         "<pre><ol><li>a = 1<li> <li>b = 2</ol></pre>",
-        "<div class=syntaxhighlighter><table><tr><td class=gutter><div class=line>1</div><div class=line>2</div><div class=line>3</div>"
-        "<td class=code><div class=container><div class=line><code>a</code> <code>= 1</code></div><div class=line>&#160;</div>"
-        "<div class=line><code>b = 2</code></div></div></table></div>",
-        "<div class=crayon-syntax><textarea class=crayon-plain readonly>a = 1\n\nb = 2</textarea><table class=crayon-table><tr>"
-        "<td class=crayon-nums><div>1</div><div>2</div><div>3</div><td class=crayon-code><pre>a = 1\n\nb = 2</pre></table></div>",
         "<div class=CodeMirror-code><div><pre>a = 1</pre></div><div><pre><br></pre></div><div><pre>b = 2</pre></div></div>",
     ],
-)  # fmt: skip
+)
 def test_empty_lines_of_code_that_are_blocks_stay(html: str) -> None:
     assert read(html) == "```\na = 1\n\nb = 2\n```"
 

@@ -322,11 +322,11 @@ def cited_numbers(answer: str) -> frozenset[int]:
 def plain_marks(text: str) -> str:
     r"""Return an answer of the same length whose linked markers and footnote references are plain markers.
 
-    These are `[\[1\]](https://example.com)`, as `render_answer` writes them, `[[1]](...)`, `[1](...)`, `[[1]]`, `[^1]`.
+    These are `[\[1\]](https://example.com)`, as `render_answer` writes them, `[[1]](...)`, `[1](...)`, and `[^1]`.
     """
     if "](" in text:
         text = _LINKED_MARKER.sub(lambda match: f"[{match[1] or match[2]}]".rjust(len(match[0])), text)
-    text = _NESTED.sub(lambda match: _RANGE.sub("-", match[1].replace(",", " ")).center(len(match[0])), text)
+        text = _NESTED.sub(lambda match: _RANGE.sub("-", match[1].replace(",", " ")).center(len(match[0])), text)
     return _FOOTNOTE.sub(" [", text)
 
 

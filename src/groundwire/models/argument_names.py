@@ -297,8 +297,6 @@ def _convert_list(name: str, value: Sequence[Any]) -> Mapping[str, Any] | None:
 
 
 def _convert_text(name: str, right: str, value: str) -> Mapping[str, Any] | None:
-    if name == "urls" and not value.startswith("["):
-        return {"url": value}
     if name == "tbs" and value.startswith("qdr:"):
         return {"time_range": value.removeprefix("qdr:")}
     if right == "time_range" and (span := _SPAN.fullmatch(value)):  # Brave: 2026-01-01to2026-02-01

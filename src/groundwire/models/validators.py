@@ -59,12 +59,6 @@ def check_timeout(value: object) -> float:
     raise InvalidRequest("timeout", f"is {value!r}", f"Pass seconds, more than 0 and at most {_LONGEST_TIMEOUT}.")
 
 
-def check_name(field: str, value: object) -> None:
-    """Raise InvalidRequest unless `value` is text."""
-    if not isinstance(value, str):
-        raise InvalidRequest(field, f"must be text, not {type(value).__name__}", "Pass a name.")
-
-
 def check_choice(field: str, value: object, choices: Sequence[str]) -> None:
     """Raise InvalidRequest unless `value` is one of `choices`."""
     if value not in choices:

@@ -26,7 +26,6 @@ from groundwire.models.validators import (
     check_domains,
     check_folders,
     check_int,
-    check_name,
     check_sources,
     check_timeout,
     is_number,
@@ -468,8 +467,6 @@ class Web:
 
         if isinstance(urls, (str, bytes)):
             raise InvalidRequest("urls", "is one text", "Pass a list of addresses, or open one with open_page().")
-        if not isinstance(urls, (Iterable, AsyncIterable)):
-            raise InvalidRequest("urls", f"must be a list, not {type(urls).__name__}", "Pass a list of addresses.")
         if not is_number(delay) or not 0 <= delay <= 60:
             raise InvalidRequest("delay", f"is {delay!r}", "Pass seconds from 0 to 60.")
         return PageBatch(
@@ -507,7 +504,6 @@ class Web:
             InvalidRequest: there is no such limit, or its value is not a number of 0 or more.
         """
         view = self._view()
-        check_name("name", name or "")
         view._budget = self._resources.session_budget(self._budget, name, limits)
         return view
 
@@ -540,7 +536,6 @@ class Web:
         from groundwire.safety.tenancy import Owner
         from groundwire.safety.urls import DomainPolicy
 
-        check_name("tenant", tenant)
         policy = self._policy.within(
             DomainPolicy(
                 check_domains("allowed_domains", allowed_domains), check_domains("blocked_domains", blocked_domains)
@@ -738,9 +733,6 @@ class Web:
             numbers = await asyncio.to_thread(cited_numbers, answer)
             self._check_open()
             pages = await self._resources.sources.pages(self._budget, numbers)
-        given: object = pages
-        if isinstance(given, str) or not isinstance(given, Iterable):
-            raise InvalidRequest("pages", f"must be a list, not {type(given).__name__}", "Pass the sources by number.")
         return await verify_off_loop(self.verification_workers, answer, pages, entailment=entailment)
 
     async def reset_session(self) -> None:

@@ -338,15 +338,6 @@ ONE, BOTH = [FEES], [FEES, HOURS]
 ODD_CALLS: dict[str, tuple[list[dict[str, Any]], list[str]]] = {
     "no index": ([_part("", id="a"), _part(FEES[:9], None), _part(FEES[9:], None)], ONE),
     "no index, two calls": ([_part(FEES, id="a"), _part(HOURS[:9], id="b"), _part(HOURS[9:], None)], BOTH),
-    "two calls of one id": (
-        [
-            _part(FEES[:9], index=0, id="a"),
-            _part("", index=1, id="a"),
-            _part(FEES[9:], None, index=0),
-            _part(HOURS, None, index=1, id="a"),
-        ],
-        BOTH,
-    ),
     "two calls at one index": ([_part(FEES, index=0, id="a"), _part(HOURS, index=0, id="b")], BOTH),
     "two calls at one index, no ids": (
         [_part(FEES[:9], index=0), _part(FEES[9:], index=0), _part(HOURS[:9], index=0), _part(HOURS[9:], index=0)],

@@ -73,9 +73,9 @@ class CallDeltas:
         call = self._call(index, id_, name)
         part = dict(entry)
         if call is None:
-            used, taken = {one.index for one in self._calls}, {one.id for one in self._calls}
+            used = {one.index for one in self._calls}
             free = index if index is not None and index not in used else max(used, default=-1) + 1
-            call = _PartialCall(free, index, id_ if id_ and id_ not in taken else _new_id(), name)
+            call = _PartialCall(free, index, id_ or _new_id(), name)
             self._calls.append(call)
             part["id"] = call.id
         elif id_:
@@ -92,7 +92,7 @@ class CallDeltas:
         by_id = next((one for one in reversed(self._calls) if id_ and one.id == id_), None)
         if not name:
             return by_index or by_id or last
-        if by_id is not None and (index is None or by_id.sent_index in (None, index)):
+        if by_id is not None and (index is None or by_index in (None, by_id)):
             return by_id
         previous = last if index is None else by_index
         if previous is None or previous.name != name or previous.is_complete():

@@ -22,7 +22,6 @@ _SIGNATURES: Final[tuple[tuple[re.Pattern[bytes], KindName, str], ...]] = (
     (re.compile(rb"\x1f\x8b\x08"), "archive", "a gzip archive"),
     (re.compile(rb".{257}ustar", re.DOTALL), "binary", "a tar archive"),
     (re.compile(rb"\{\\rtf"), "rtf", ""),
-    (re.compile(rb"MIME-Version: 1\.0\s+Content-Type: multipart/related[;\s]", re.IGNORECASE), "mail", ""),
     (re.compile(rb"%!PS"), "binary", "a PostScript document"),
     (
         re.compile(rb"\x89PNG\r\n\x1a\n|\xff\xd8\xff|GIF8|II\*\0|MM\0\*|RIFF.{4}WEBP", re.DOTALL),

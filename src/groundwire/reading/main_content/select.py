@@ -59,7 +59,7 @@ _FLAGS: Final = frozenset(
     if name.startswith(("in_", "kw_")) or name in {"heading", "end", "repeat"}
 )
 _LINES: Final = frozenset({"div", "li", "p", "pre"})
-_CODE: Final = "pre, .cm-content, .CodeMirror-code, .fragment, .syntaxhighlighter"
+_CODE: Final = "pre, .cm-content, .CodeMirror-code, .fragment"
 _HOLDS_PLACE: Final = frozenset({"tr", "td", "th", "col", "colgroup", "hr"})
 
 

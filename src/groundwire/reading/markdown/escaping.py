@@ -333,8 +333,6 @@ def is_code_table(table: Element) -> bool:
     ):
         return True
     first = table.find("td")
-    if first is not None and first.has_class("code") and first.select_one("div.container > div.line") is not None:
-        return True  # without the cell of the numbers, which are no content
     if first is None or not _is_numbers(first):
         return False
     return next(table.iter_elements(("pre", "code")), None) is not None or "blob-num" in (first.attr("class") or "")

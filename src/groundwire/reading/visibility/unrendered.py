@@ -93,7 +93,6 @@ _CLOAKS: Final = ("v-cloak", "ng-cloak", "x-cloak")
 _NOTE: Final = re.compile(r"(?:foot|side|end)-?_?note", re.IGNORECASE)
 _MAX_MARK: Final = 4  # characters of the mark of a note
 _MIN_NOTE: Final = 15  # characters of what is read out with it
-_COPIED: Final = "[readonly]:not(.crayon-plain)"  # which repeats the code below it
 _NO_TEXT: Final = re.compile(r"\s*(?:\Z|<iframe|<script|\[img|https?://\S*\s*\Z)", re.IGNORECASE)
 """A text to copy that is only for other pages."""
 _MAX_FORMULA: Final = 20_000  # characters of one that are compared with its source
@@ -119,7 +118,7 @@ def drop_unrendered(document: Document) -> Counter[str]:
             sources.append((element.parent, element))
         elif _shows_fallback(element) or (tag == "input" and is_task_box(element)):
             continue
-        elif tag == "textarea" and element.matches(_COPIED) and not _NO_TEXT.match(element.text):
+        elif tag == "textarea" and element.attr("readonly") is not None and not _NO_TEXT.match(element.text):
             element.tag = "pre"  # a text to copy
             continue
         element.extract()
