@@ -31,6 +31,7 @@ _MAX_QUOTED_PAGES: Final = 3  # that are read for quotes
 _ESCAPED: Final = re.compile(r"(?<=\w)\\([_(){}=^|.!$%&',/:;?@+-])")  # means the same without, after a letter
 _THOUGHTS: Final = re.compile(r"\A\s*<think>.*?(?:</think>\s*|\Z)", re.DOTALL)
 """What a model says to itself, where its server does not tell that from the answer."""
+_HELD: Final = 50  # characters of its beginning and its end that are kept until it ends; a tag has 8
 _MARKUP: Final = re.compile(r"(\\[\[\]<*`\\])|\[([^\[\]]*)\]\([^()\s]*\)|[*`]|^#+ |\[\^?\d+\]", re.MULTILINE)
 
 
@@ -130,7 +131,7 @@ class _Draft:
             self._head += text
             text = _THOUGHTS.sub("", self._head)
             if "<think>".startswith(text.strip()):
-                self._head = self._head[:50] + self._head[50:][-50:]
+                self._head = self._head[:_HELD] + self._head[_HELD:][-_HELD:]
                 return
             self._head = None
         self._emit(self._scanner.feed(self._filter.feed(text)))

@@ -127,12 +127,6 @@ class _PlainProvider:
         self.capabilities: Capabilities = getattr(inner, "capabilities", None) or Capabilities(
             search=searches, read=reads
         )
-        own = [
-            (key, str(value))
-            for key, value in getattr(inner, "__dict__", {}).items()
-            if isinstance(value, (str, int, float, Path))
-        ]
-        self.cache_identity: str = f"{type(inner).__module__}.{type(inner).__qualname__} {sorted(own)}"
         self._inner = inner
 
     async def search(
@@ -165,6 +159,17 @@ class _PlainProvider:
         except ValidationError as error:
             wrong = ", ".join(".".join(map(str, fault["loc"])) for fault in error.errors())
             raise UnexpectedResponse(self.name, f"returned a {type(value).__name__} whose {wrong} is wrong") from error
+
+
+def kind_of(provider: SearchProvider | ReadProvider) -> str:
+    """Return what distinguishes a provider from others of its name: its class, and of a wrapped object the attributes.
+
+    These are texts, numbers and paths, so that two objects of one class for two indexes differ in every process.
+    """
+    inner = provider._inner if isinstance(provider, _PlainProvider) else provider
+    attributes = getattr(inner, "__dict__", {}) if inner is not provider else {}
+    own = sorted((key, str(value)) for key, value in attributes.items() if isinstance(value, (str, int, float, Path)))
+    return f"{type(inner).__module__}.{type(inner).__qualname__} {own}"
 
 
 def _takes_less(candidate: object, method: str, *names: str) -> bool:

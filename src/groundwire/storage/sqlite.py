@@ -379,7 +379,7 @@ _SURPLUS = (  # whether there are too many, in 4 ms for 100,000; then, in ten ti
     ),
 )
 
-_SKEW = 60.0  # seconds by which the clock may be corrected
+_SKEW = 60.0  # seconds; time servers correct a clock by less, and machines that share a file may differ by that
 
 _Db = Connection | Cursor
 _Blob = bytes | bytearray

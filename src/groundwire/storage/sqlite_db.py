@@ -196,6 +196,7 @@ def is_busy(exc: Exception) -> bool:
 
 def is_damaged(exc: Exception) -> bool:
     """Whether the file is not a whole database (https://sqlite.org/rescode.html)."""
+    # Python's own words for bytes that are no UTF-8, in a message of SQLite or in a row.
     is_text = isinstance(exc, UnicodeDecodeError | sqlite3.OperationalError) and " decode " in str(exc)
     return is_text or _code(exc) in {sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}
 

@@ -176,6 +176,11 @@ def test_a_title_given_in_bytes_and_again_in_unicode_is_read_once() -> None:
     assert read(body, "application/rtf").extracted.title == "Пар"
 
 
+def test_a_bullet_in_a_font_of_symbols_stays() -> None:
+    body = rb"{\rtf1\ansi\ansicpg1252{\fonttbl{\f1\fcharset128 Symbols;}}{\f1 \'96\tab}Pier\par}"
+    assert read(body).extracted.content == "\u2013 Pier"
+
+
 def test_rich_text_has_its_links_and_the_text_of_its_drawings() -> None:
     body = rb"""{\rtf1 See {\field{\*\fldinst{ HYPERLINK "https://a.example/x_y" }}{\fldrslt{\ul the tides}}}.\par
 {\shp{\*\shpinst\shpleft1{\sp{\sn name}{\sv value}}{\shptxt Lamp\par}}{\shprslt old Lamp}}

@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 
 import aiohttp
 import pytest
+from starlette.types import Receive, Scope, Send
 
 from groundwire import Settings, Web
 from groundwire.testing.http_messages import EmulatedResponse, Recorded
+from groundwire_server.auth.authentication import TENANT, Tenant
+from groundwire_server.auth.keys import KeyLimits
 from groundwire_server.openai.app import Proxy
-from groundwire_server.openai.handler import CompletionHandler
 from groundwire_server.uvicorn_runner import serving
 from world import World
 from world.model_apis import ModelServer
@@ -361,15 +363,24 @@ async def test_a_tool_that_is_none_is_no_failure_of_the_proxy(ask: Ask, api: str
 
 @pytest.mark.parametrize("api", APIS)
 async def test_a_failure_of_the_proxys_own_has_the_form_of_the_api(
-    ask: Ask, api: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    world: World, settings: Callable[..., Settings], api: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    await ask(api, b"{}", 400, streamed=False)
+    class Broken(Tenant):
+        def narrow(self, _: Web) -> Web:
+            raise RuntimeError("a bug")
 
-    async def broken(_: Any) -> None:
-        raise RuntimeError("a bug")
+    tenant = Broken(id="one", key_id="k", name="one", operator=False, limits=KeyLimits())
 
-    monkeypatch.setattr(CompletionHandler, "begin", broken)
-    status, headers, body, _ = await ask(api, b"{}", streamed=False)
-    assert (status, headers["Content-Type"]) == (500, "application/json")
+    async def with_tenant(scope: Scope, receive: Receive, send: Send) -> None:
+        await proxy.app({**scope, TENANT: tenant}, receive, send)
+
+    async with AsyncExitStack() as stack:
+        proxy = Proxy(await stack.enter_async_context(Web(settings())), f"{world.searxng.url}/v1")
+        stack.push_async_callback(proxy.aclose)
+        url = await stack.enter_async_context(serving(with_tenant))
+        http = await stack.enter_async_context(aiohttp.ClientSession())
+        async with http.post(url + APIS[api].path[False], json=APIS[api].body) as reply:
+            assert (reply.status, reply.headers["Content-Type"]) == (500, "application/json")
+            body = await reply.read()
     assert "the reason is in its log" in str(json.loads(body)["error"])
     assert "a bug" in caplog.text

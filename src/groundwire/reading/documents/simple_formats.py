@@ -185,6 +185,10 @@ class _RtfReader:
         text = ""
         if token["brace"] or token["word"]:
             self._fallbacks = 0
+            if cut := self._decoder.getstate()[
+                0
+            ]:  # a lone byte, such as a bullet in a font of symbols, is no character
+                self._add(self._default.decode(cut))
             self._decoder.reset()
         if token["brace"] == b"{" and len(self._stack) < _MAX_DEPTH:
             saved = (self._skip, self._unit, self._hidden, self._inside, self._styles, self._link, self._decoder)

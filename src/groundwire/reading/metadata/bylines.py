@@ -87,7 +87,7 @@ _GIVEN_NAMES: Final = frozenset({"April", "August", "June", "Min", "On", "See"})
 """The words above that are parts of names, too."""
 _GROUPS: Final = (" Team", " Staff")
 """Ends of the names of groups that write together."""
-_USER: Final = re.compile(r"(?:[^\W\u0590-\uffff]|[.\-]){3,25}")
+_USER: Final = re.compile(r"(?:[^\W\u0590-\uffff]|[.\-]){3,25}")  # in other scripts, labels have no spaces either
 _USERS: Final = re.compile(r"/(?:users?|members?|profile|u)[/.]|member(?:list)?\.php|\busername\b", re.IGNORECASE)
 _MAX_TEXT: Final = 200_000  # characters of a page
 _MAX_MARKS: Final = 400

@@ -44,7 +44,7 @@ SEPARATOR: Final = re.compile(
     r"(?<!\s)\s+(?:[|\u2022\u00b7\u2013\u2014\u00bb\u00ab\u2039\u203a]|-{1,2}|::|//?)\s+|(?:(?<!\s)\s+)?[|\u2223\uff5c]\s*"
     r"|(?<=[\u3000-\u9fff\uff01-\uff60])(?:_+|--?)(?=\S)"
 )
-"""What separates a title from the name of its site."""
+"""What separates a title from the name of its site; after Chinese and Japanese also a hyphen without spaces."""
 
 
 def is_front_page(url: str) -> bool:

@@ -23,6 +23,7 @@ _BAR: Final = re.compile(r"(?:(?<!\s)\s+)?[|\u2223\uff5c]\s*|(?<!\s)\s+[\u2022\u
 """What separates a title from a slogan or a section; dashes are often part of a title."""
 _NOT_WORD: Final = re.compile(r"[\W_]+")
 _SITE_WORDS: Final = 5  # of a part of a title that has the site's name in it
+_LONG_WORD: Final = 24  # bytes, which are eight Chinese characters: a title without spaces, and no name of a section
 _MAX_URL: Final = 2_000  # characters
 _LAST_SEGMENTS: Final = 3
 _MIN_NAME: Final = 4  # letters of a name that is recognized in longer ones
@@ -256,7 +257,8 @@ class _PageText:
         ends = [mark.start() for mark in SEPARATOR.finditer(title)]
         if ends and not self.shows(title):
             for end in reversed(ends):
-                if (len(title[:end].split()) > 1 or len(title[:end].encode()) > 24) and self.shows(title[:end]):
+                is_long = len(title[:end].split()) > 1 or len(title[:end].encode()) > _LONG_WORD
+                if is_long and self.shows(title[:end]):
                     return title[:end]
         return title
 

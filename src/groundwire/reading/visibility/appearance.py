@@ -169,6 +169,7 @@ def _first_block(item: Element) -> Element | None:
 
 
 _JOINT: Final = re.compile(r"\w[\w(\[{#@$\u20ac\u00a3\u00ab\u201c]|[.:;!?%)\]}\u00bb\u201d][^\W\d_]")
+"""The end of a text and the beginning of the next that are two words, however near they are in the source."""
 
 
 def _set_apart(box: Element) -> None:

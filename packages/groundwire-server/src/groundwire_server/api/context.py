@@ -181,7 +181,7 @@ class AppContext:
     """The web to search and read with."""
     traffic: Traffic
     """The running calls."""
-    check_keys: Callable[[], object] = bool
+    check_keys: Callable[[], object] = lambda: None
     """Raises ConfigurationError if the keys cannot be read."""
     longest: float = 600.0
     """The maximum duration of a call in seconds."""
