@@ -185,9 +185,8 @@ class _RtfReader:
         text = ""
         if token["brace"] or token["word"]:
             self._fallbacks = 0
-            if cut := self._decoder.getstate()[
-                0
-            ]:  # a lone byte, such as a bullet in a font of symbols, is no character
+            # A lone byte, such as a bullet in a font of symbols, is no character there.
+            if self._decoder is not self._default and (cut := self._decoder.getstate()[0]):
                 self._add(self._default.decode(cut))
             self._decoder.reset()
         if token["brace"] == b"{" and len(self._stack) < _MAX_DEPTH:
