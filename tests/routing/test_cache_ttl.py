@@ -9,7 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from groundwire.models import Attempt, Budget, Freshness, Outcome, Page, SearchResponse, SearchResult, Source
-from groundwire.providers.registry import as_provider
+from groundwire.providers.registry import PlainProvider, as_provider
 from groundwire.routing.cache import CacheTtl
 from groundwire.routing.cache_codec import (
     CacheResult,
@@ -90,14 +90,25 @@ class OfOneIndex:
 
     def __init__(self, index: str) -> None:
         self.index = index
+        self.calls = 0
 
     async def search(self, query: str, *, limit: int) -> list[object]:
+        self.calls += 1
         return []
 
 
 def test_two_objects_of_one_class_share_nothing_unless_they_have_the_same_attributes() -> None:
     first, second, again = (identity(as_provider(OfOneIndex(index)), Settings()) for index in "aba")
     assert (first != second, first) == (True, again)
+
+
+async def test_an_object_that_counts_its_calls_stays_the_same_provider() -> None:
+    own = OfOneIndex("a")
+    provider = as_provider(own)
+    before = identity(provider, Settings())
+    assert isinstance(provider, PlainProvider)
+    await provider.search("q")
+    assert (own.calls, identity(provider, Settings())) == (1, before)
 
 
 @given(st.binary(max_size=40) | st.sampled_from([b"[]", b"null", b"{}", b'{"query":"q"}', b"\xff\xfe"]))

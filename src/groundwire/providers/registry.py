@@ -115,10 +115,13 @@ def as_provider(candidate: object) -> SearchProvider | ReadProvider:
         and not (reads and _takes_less(candidate, "read_url", "deadline"))
     ):
         return cast("SearchProvider | ReadProvider", candidate)
-    return _PlainProvider(candidate, searches=searches, reads=reads)
+    return PlainProvider(candidate, searches=searches, reads=reads)
 
 
-class _PlainProvider:
+_OPTION_TYPES = (str, int, float, Path)  # texts of other types may be another in every process, such as an address
+
+
+class PlainProvider:
     """A provider over an object that knows neither filters nor deadlines; the router filters and ends its calls."""
 
     def __init__(self, inner: Any, *, searches: bool, reads: bool) -> None:
@@ -127,6 +130,9 @@ class _PlainProvider:
         self.capabilities: Capabilities = getattr(inner, "capabilities", None) or Capabilities(
             search=searches, read=reads
         )
+        own = sorted((k, str(v)) for k, v in getattr(inner, "__dict__", {}).items() if isinstance(v, _OPTION_TYPES))
+        self.kind = f"{type(inner).__module__}.{type(inner).__qualname__} {own}"
+        """Which object this is, by its class and the options it was made with; what it counts later does not matter."""
         self._inner = inner
 
     async def search(
@@ -159,17 +165,6 @@ class _PlainProvider:
         except ValidationError as error:
             wrong = ", ".join(".".join(map(str, fault["loc"])) for fault in error.errors())
             raise UnexpectedResponse(self.name, f"returned a {type(value).__name__} whose {wrong} is wrong") from error
-
-
-def kind_of(provider: SearchProvider | ReadProvider) -> str:
-    """Return what distinguishes a provider from others of its name: its class, and of a wrapped object the attributes.
-
-    These are texts, numbers and paths, so that two objects of one class for two indexes differ in every process.
-    """
-    inner = provider._inner if isinstance(provider, _PlainProvider) else provider
-    attributes = getattr(inner, "__dict__", {}) if inner is not provider else {}
-    own = sorted((key, str(value)) for key, value in attributes.items() if isinstance(value, (str, int, float, Path)))
-    return f"{type(inner).__module__}.{type(inner).__qualname__} {own}"
 
 
 def _takes_less(candidate: object, method: str, *names: str) -> bool:

@@ -14,7 +14,7 @@ from pydantic_core import to_json
 
 from groundwire.models import Query, SearchResponse, SearchResult, Source
 from groundwire.providers import ReadProvider, SearchProvider
-from groundwire.providers.registry import kind_of
+from groundwire.providers.registry import PlainProvider
 from groundwire.safety.tenancy import Owner, Visibility
 from groundwire.safety.urls import DomainPolicy, WebUrl
 from groundwire.settings import Settings
@@ -237,8 +237,10 @@ def page_ttl(page: Page, good_ttl: CacheTtl) -> CacheTtl:
 
 def identity(provider: SearchProvider | ReadProvider, settings: Settings) -> str:
     """Return what distinguishes a provider from another of the same name: its kind and options."""
+    of_class = f"{type(provider).__module__}.{type(provider).__qualname__}"
+    kind = provider.kind if isinstance(provider, PlainProvider) else of_class
     options = sorted((key, str(value)) for key, value in settings.providers.get(provider.name, {}).items())
-    return f"{provider.name} {kind_of(provider)} {options}"
+    return f"{provider.name} {kind} {options}"
 
 
 def search_codec(good_ttl: CacheTtl) -> Codec[SearchResponse]:
