@@ -470,7 +470,9 @@ async def run(
         if retire is not None:
             retire()
         for each_server in server.servers:
-            each_server.close()
+            for each_listener in each_server.sockets:
+                loop.remove_reader(each_listener.fileno())
+            loop.call_soon(each_server.close)  # after connections just accepted: asyncio drops those of a closed server
         calls.retire()
         retired.set()
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
+import socket
 import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
@@ -80,6 +82,12 @@ class Process:
     async def client(self) -> Client:
         return Client(*await asyncio.open_connection("127.0.0.1", self._port))
 
+    def connected(self) -> socket.socket:
+        """Connect before the server's loop goes on."""
+        connection = socket.create_connection(("127.0.0.1", self._port))
+        connection.setblocking(False)
+        return connection
+
     async def retire(self) -> None:
         os.kill(os.getpid(), RETIRE)
         await self._retired.wait()
@@ -112,6 +120,16 @@ async def test_it_answers_on_idle_connections_until_it_would_close_them(settings
         await client.end()
         assert await process.served == 0
         assert process.calls.idle_when_drained == 0, "a request on it would have been refused"
+
+
+async def test_it_answers_on_a_connection_that_came_at_that_moment(settings: Callable[..., Settings]) -> None:
+    """The loop learns of both at once, first of the signal: the connection is accepted, and has no server yet."""
+    async with serving(settings, 300.0) as process:
+        signal.raise_signal(RETIRE)
+        with process.connected() as connection:
+            client = Client(*await asyncio.open_connection(sock=connection))
+            assert await client.ask(GET % b"/healthz") == (200, True)
+        assert await process.served == 0
 
 
 async def test_it_ends_when_no_connection_is_left(settings: Callable[..., Settings], world: World) -> None:
