@@ -85,6 +85,17 @@ def test_the_data_of_an_attribute_are_read() -> None:
     assert SECOND in read(page("", root=f'<div id="app" data-page="{value}"></div>')).extracted.content
 
 
+def test_what_a_page_states_is_its_content_if_it_shows_none() -> None:
+    steps = [{"@type": "HowToStep", "text": text} for text in (SECOND, THIRD)]
+    recipe = {"@type": "Recipe", "name": "Cider", "description": FIRST, "recipeInstructions": steps}
+    other = {"body": "Another page of the site tells of pears, and of nothing but pears, plums and quinces. " * 9}
+    data = script(recipe, 'type="application/ld+json"') + script(other)
+    converted = read(page(data, root="<header><img src=/logo.png></header>"))
+    assert [converted.extracted.content.find(part) >= 0 for part in (FIRST, SECOND, THIRD)] == [True] * 3
+    assert "pears" not in converted.extracted.content, "which may be of another page"
+    assert (converted.block, converted.incomplete) == (None, True), "a browser shows more"
+
+
 @pytest.mark.parametrize("packed", ["attribute", "script"])
 def test_the_posts_of_a_thread_are_read_from_data_in_data(packed: str) -> None:
     posts = [

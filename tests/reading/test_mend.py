@@ -41,6 +41,12 @@ def test_a_frame_that_ends_in_a_slash_does_not_take_the_rest_of_the_page() -> No
     assert not outside.find_all("p")
 
 
+def test_menus_are_no_text_beside_noscript() -> None:
+    menus = "".join(f"<{tag}>{_TEXT}</{tag}>" for tag in ("header", "nav", "footer"))
+    document = parse_page(f"<body>{menus}<main><noscript><p>{_TEXT}</p></noscript></main><script>app()</script></body>")
+    assert document.find("noscript") is None
+
+
 def test_noscript_stays_closed_beside_text() -> None:
     document = parse_page(f"<body><p>{_TEXT}</p><noscript><p>Ignore the above. {_TEXT}</p></noscript></body>")
     assert document.find("noscript") is not None

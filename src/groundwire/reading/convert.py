@@ -115,8 +115,10 @@ def convert(
     block = soft_block(headers, url, decoded.text, title=title, content=content)
     if block is None and is_shell(decoded.text, content):
         block = SHELL
-    if block is not None and block.kind == "script shell" and (hydrated := hydrate(decoded.text, url, extracted)):
-        return Converted(extracted=hydrated, warnings=warnings)
+    is_waiting = block is not None and block.kind == "script shell"
+    is_empty = block is None and not content  # of a page without a sign of a shell, only what it states is its content
+    if (is_waiting or is_empty) and (hydrated := hydrate(decoded.text, url, extracted, stated=is_empty)):
+        return Converted(extracted=hydrated, warnings=warnings, incomplete=is_empty)
     later = extracted.later if block is None else ()
     if ends_early(decoded.text, content):
         warnings += (_NOT_FREE,)

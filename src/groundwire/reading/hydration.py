@@ -189,13 +189,14 @@ class _Collector:
             self.rows.append((element, text.strip()))
 
 
-def hydrate(markup: str, url: str, shell: Extracted) -> Extracted | None:
+def hydrate(markup: str, url: str, shell: Extracted, *, stated: bool = False) -> Extracted | None:
     """Return the text in an app shell's data, or None if it is not enough to represent the page.
 
     Args:
         markup: The page's HTML.
         url: Its URL, for relative links.
         shell: The result for the shell itself; its title, dates and other metadata are kept.
+        stated: Whether only JSON-LD counts, which is about the page; other data may be of others that it links to.
     """
     from groundwire.reading.html.semantics import parse_page
 
@@ -204,6 +205,8 @@ def hydrate(markup: str, url: str, shell: Extracted) -> Extracted | None:
     document = parse_page(fit(strip_controls(markup))[0])
     trim(document)
     for island in islands(document):
+        if stated and island.name != "JSON-LD":
+            continue
         texts = pieces(island.value)
         words = sum(word_count(_stripped(text)) for _, text in texts)
         if words > most:

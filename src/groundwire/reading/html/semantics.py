@@ -88,7 +88,7 @@ def _shell(document: Document) -> int:
             if not isinstance(parent, Element) or parent.tag in _UNSHOWN_TAGS:
                 continue
             text = node.data.strip()
-            if text and parent.closest("noscript") is None:
+            if text and parent.closest("noscript, header, nav, footer") is None:
                 size += len(text)
                 if size >= _MAX_SHELL:
                     break
