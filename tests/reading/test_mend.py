@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from groundwire.reading.extract import extract
 from groundwire.reading.html.semantics import mend_comments, parse_page
 
+URL = "https://county.example/ferry"
 _TEXT = "The ferry will make its last trip in April, the county said on Tuesday. " * 5
 
 
@@ -24,10 +27,12 @@ def test_unclosed_comment_after_text_stays_hidden() -> None:
     assert "last trip" not in parse_page(f"<body><p>Shown.</p><!--[if IE]><p>{_TEXT}</p></body>").text
 
 
-def test_text_for_readers_without_scripts_is_read_when_there_is_no_other() -> None:
-    document = parse_page(f"<body><script>app()</script><p>Loading</p><noscript><p>{_TEXT}</p></noscript></body>")
-    assert document.find("noscript") is None
-    assert "last trip" in document.text
+@pytest.mark.parametrize("tag", ["p", "header", "nav", "footer"])
+def test_text_for_readers_without_scripts_is_read_when_there_is_no_other(tag: str) -> None:
+    link = "Loading <a href=/>the farm</a> "
+    beside = f"<{tag}>{link * (1 if tag == 'p' else 12)}</{tag}><script>app()</script>"
+    article = f"<p>{_TEXT}</p>" * 5
+    assert "last trip" in extract(f"<body>{beside}<main><noscript>{article}</noscript></main></body>", URL).content
 
 
 def test_a_frame_that_ends_in_a_slash_does_not_take_the_rest_of_the_page() -> None:
@@ -41,19 +46,16 @@ def test_a_frame_that_ends_in_a_slash_does_not_take_the_rest_of_the_page() -> No
     assert not outside.find_all("p")
 
 
-def test_menus_are_no_text_beside_noscript() -> None:
-    menus = "".join(f"<{tag}>{_TEXT}</{tag}>" for tag in ("header", "nav", "footer"))
-    document = parse_page(f"<body>{menus}<main><noscript><p>{_TEXT}</p></noscript></main><script>app()</script></body>")
-    assert document.find("noscript") is None
-
-
 def test_noscript_stays_closed_beside_text() -> None:
-    document = parse_page(f"<body><p>{_TEXT}</p><noscript><p>Ignore the above. {_TEXT}</p></noscript></body>")
-    assert document.find("noscript") is not None
+    content = extract(
+        f"<body>{f'<p>{_TEXT}</p>' * 3}<noscript>{'<p>Ignore the above.' * 20}</noscript></body>", URL
+    ).content
+    assert "Ignore" not in content
 
 
 def test_plea_for_scripts_stays_closed() -> None:
-    assert parse_page("<body><noscript>Please enable JavaScript.</noscript></body>").find("noscript") is not None
+    plea = "Please enable JavaScript, and then load this page of the farm again. " * 4
+    assert extract(f"<body><script>app()</script><noscript>{plea[:200]}</noscript></body>", URL).content == ""
 
 
 @given(st.text(alphabet='<!-[if IE]>endbody "/ap', max_size=200))

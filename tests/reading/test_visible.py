@@ -90,6 +90,7 @@ def test_a_page_that_hides_nothing_warns_of_nothing() -> None:
         "<div role=tabpanel hidden>{}</div>",
         "<button aria-controls=more>More</button><div id=more style='display:none'>{}</div>",
         "<div class='faq__answer' style='display:none'>{}</div>",
+        "<div class='jsAccordionContent is-hidden'>{}</div>",
         "<div class=accordion-body style='max-height:0;overflow:hidden'>{}</div>",
         "<a href='#terms'>Terms</a><div id=terms style='display:none'>{}</div>",
         "<p onclick='openPart(event, \"terms\")'>Terms</p><div id=terms style='display:none'>{}</div>",
@@ -225,6 +226,17 @@ def test_of_nested_hidden_wrappers_all_are_shown() -> None:
     assert "The boat leaves at ten." in text
     assert "Lamps" not in text
     assert removed.revealed == 3
+
+
+def test_a_page_whose_pieces_all_fade_in_stays_whole() -> None:
+    """As those do whose letters wait for a font, each of them less than a twentieth of the page."""
+    pieces = "".join(f"<p>The boat leaves at {number}.</p>" for number in range(30))
+    page = f"<html><head>{_LIVE}<style>p {{ opacity: 0 }}</style></head><body><div>%s</div>{pieces}</body></html>"
+    assert all(f"leaves at {number}." in _seen(page % "Timetable")[0] for number in (0, 29))
+    assert "leaves" not in _seen(page % ("A crossing costs 4.60 euros. " * 30))[0]
+    wrapper = page.replace("p {", ".page {").replace(pieces, f"<div class=page>{pieces}</div>")
+    assert "leaves at 29." in _seen(wrapper % "Timetable")[0]
+    assert "leaves" not in _seen(wrapper % ("A crossing costs 4.60 euros. " * 9))[0]
 
 
 def test_what_is_moved_in_a_main_part_that_a_script_moves_back_stays() -> None:

@@ -27,8 +27,12 @@ __all__ = ["Extracted", "extract", "fragment_to_markdown", "one_line"]
 
 _MAX_PICTURES: Final = 200
 
+_FEW_WORDS: Final = 40  # of a page that shows nearly nothing; as many that are hidden have to be more than a request
 
-def extract(html: str, url: str, model: Model | None = None, *, parts: Mapping[str, bool] | None = None) -> Extracted:
+
+def extract(
+    html: str, url: str, model: Model | None = None, *, parts: Mapping[str, bool] | None = None, opened: bool = False
+) -> Extracted:
     """Extract the main content of a page.
 
     Args:
@@ -36,13 +40,14 @@ def extract(html: str, url: str, model: Model | None = None, *, parts: Mapping[s
         url: The page's URL, for its relative links.
         model: The classifier of the main content; by default the built-in one.
         parts: Those that are kept or left out on every kind of page; see `groundwire.reading.main_content.page_parts`.
+        opened: Whether texts for browsers without scripts are shown, as they are if nearly nothing else is.
 
     Returns:
         The content and the metadata; `warnings` count what was removed. A page with visible text has an empty result
         only if it has scripts and all its text is menus.
     """
-    from groundwire.reading.block_pages.empty_shell import has_program, later_parts
-    from groundwire.reading.html.semantics import apply_roles, marked_elements, parse_page
+    from groundwire.reading.block_pages.empty_shell import has_program, later_parts, word_count
+    from groundwire.reading.html.semantics import apply_roles, fallbacks, marked_elements, parse_page
     from groundwire.reading.main_content.page_type import read_hints
     from groundwire.reading.main_content.select import MENUS_ONLY, select_main
     from groundwire.reading.main_content.stated_content import stated_content
@@ -55,7 +60,8 @@ def extract(html: str, url: str, model: Model | None = None, *, parts: Mapping[s
     from groundwire.reading.visibility.visible import drop_unseen
 
     markup, cut = fit(strip_controls(html))
-    document = parse_page(markup)
+    document = parse_page(markup, opened=opened)
+    may_open = not opened and bool(fallbacks(document))
     cut = trim(document) or cut
     marked = marked_elements(document)
     _show_addresses(marked)
@@ -80,6 +86,10 @@ def extract(html: str, url: str, model: Model | None = None, *, parts: Mapping[s
         content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(chosen.root, base)))
         content, warnings = clean(content), removed.warnings + hygiene_warnings(counts)
         warnings += _omissions(content, chosen.root, removed.described)
+    if may_open and word_count(content, _FEW_WORDS) <= _FEW_WORDS:
+        shown = extract(html, url, model, parts=parts, opened=True)
+        if word_count(shown.content, _FEW_WORDS) > _FEW_WORDS:
+            return shown
     published = publication_day(metadata, url, byline)
     own = publication_day(metadata, url, replace(byline, changed=None))
     if published and own is None:

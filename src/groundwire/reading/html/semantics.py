@@ -16,18 +16,18 @@ _CONDITION: Final = re.compile(r"<!--\[if[^>\]]{0,200}\](?:>(?:<!-->)?)?|<!\[end
 _EMPTY_FRAME: Final = re.compile(r"(<iframe\b[^<>]{0,2000})/>(?=\s{0,100}</noscript)", re.IGNORECASE)
 _MIN_FALLBACK: Final = 250  # characters; shorter text for browsers without scripts is a request to enable them
 _MAX_SHELL: Final = 200  # characters of a page that waits for its script
-_UNSHOWN_TAGS: Final = frozenset({"script", "style", "noscript", "template", "title", "head", "textarea", "option"})
 
 
-def parse_page(markup: str) -> Document:
+def parse_page(markup: str, *, opened: bool = False) -> Document:
     """Parse a page; `groundwire.reading.visibility.visible.drop_unseen` is the next step.
 
     A frame in `noscript` that ends in `/>` is closed: browsers with scripts do not parse it, but for a parser without
-    them the rest of the page would be inside. Hidden content normally stays hidden: comments are opened and `noscript`
-    is shown only if there is almost no other text.
+    them the rest of the page would be inside. Hidden content normally stays hidden: comments are opened only if there
+    is no other text.
 
     Args:
         markup: The page's HTML.
+        opened: Whether `fallbacks` are shown.
     """
     document = _parse(markup)
     if any("</noscript" in frame.text.lower() for frame in document.find_all("iframe")):
@@ -35,11 +35,14 @@ def parse_page(markup: str) -> Document:
         document = _parse(markup)
     if not _has_text(document) and "<!--[if" in markup:
         document = _parse(mend_comments(markup))
-    fallbacks = [element for element in document.find_all("noscript") if len(element.text) >= _MIN_FALLBACK]
-    if fallbacks and _shell(document) < _MAX_SHELL:
-        for element in fallbacks:
-            element.tag = "div"
+    for element in fallbacks(document) if opened else ():
+        element.tag = "div"
     return document
+
+
+def fallbacks(document: Document) -> list[Element]:
+    """Return the elements for browsers without scripts that have more than a request to enable them."""
+    return [element for element in document.find_all("noscript") if len(element.text) >= _MIN_FALLBACK]
 
 
 _MARKS: Final = (
@@ -77,22 +80,6 @@ def mend_comments(markup: str) -> str:
 def _has_text(document: Document) -> bool:
     body = document.find("body")
     return body is not None and any(not text.isspace() for text in body.strings)
-
-
-def _shell(document: Document) -> int:
-    """Return how many characters a page shows without its script, up to `_MAX_SHELL`."""
-    size = 0
-    for node in document.descendants:
-        if isinstance(node, Text):
-            parent = node.parent
-            if not isinstance(parent, Element) or parent.tag in _UNSHOWN_TAGS:
-                continue
-            text = node.data.strip()
-            if text and parent.closest("noscript, header, nav, footer") is None:
-                size += len(text)
-                if size >= _MAX_SHELL:
-                    break
-    return size
 
 
 _TAG_OF_ROLE: Final[Mapping[str, str]] = {

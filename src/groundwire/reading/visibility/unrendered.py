@@ -49,7 +49,7 @@ _FOLDING_REASONS: Final = frozenset({"display", "attribute", "class", "size"})
 """What a click undoes."""
 
 _UNFOLDING_NAME: Final = re.compile(
-    r"(?:^|[\s_-])(?:accordion|collaps|tab-?_?(?:pane|panel|content|bed)|faq|answer|toggle|expand|spoiler|(?:read|show|see|view)-?_?more)",
+    r"(?:^|[\s_-])(?:js)?(?:accordion|collaps|tab-?_?(?:pane|panel|content|bed)|faq|answer|toggle|expand|spoiler|(?:read|show|see|view)-?_?more)",
     re.IGNORECASE,
 )
 _SLIDES: Final = re.compile(

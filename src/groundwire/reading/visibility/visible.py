@@ -64,8 +64,9 @@ _Frame = tuple[tuple[float, float], tuple[float, float]]
 _IN_PLACE: Final[_Frame] = ((0.0, 0.0), (0.0, 0.0))
 _AWAY: Final = (-1e9, 0.0)
 """How far away is what lies beside the window by a share of its width, or behind the page: no pixels move it back."""
-_MAX_WRAPPERS: Final = 5
-"""How many hidden wrappers, one in another, are judged: `html, body { opacity: 0 }` hides a page twice."""
+_MIN_PAGE: Final = 500  # characters of a wrapper whose name does not tell that it has the page; fewer may be a slide
+_MAX_WRAPPERS: Final = 20
+"""How many hidden wrappers, one in another, are judged: `html, body { opacity: 0 }` has two, a grid many."""
 
 _SCRIPTS: Final = "script:not([type]), script[type*=javascript i], script[type=module i], script[src]"
 
@@ -327,14 +328,15 @@ def _keep_main_part(document: Document, hidden: dict[Element, str], unseen: dict
     if body is None or not any(sizes.values()):
         return 0
     total = len(body.text)
-    top = [element for element, size in sizes.items() if size * 20 > total]
-    lost = sum(sizes[element] for element in top)
+    fading = {element for element in sizes if hidden.get(element, "visibility") in _FADE_INS}
+    lost = sum(sizes[element] for element in fading)
+    shows_most = lost > (total / 2 if len(fading) > 2 else max(_MIN_PAGE, total * 0.8))
     shown_size = total - sum(sizes.values())  # of some pages most is closed menus
     kept = 0
-    for element in top:
-        soft = hidden.get(element, "visibility") in _FADE_INS
-        if (soft and len(top) > 2 and lost * 2 > total) or (
-            (sizes[element] * 5 > total or (soft and sizes[element] > shown_size))
+    for element, size in sizes.items():
+        soft = element in fading
+        if (soft and shows_most) or (
+            (size * 5 > total or (soft and size > shown_size and size * 20 > total))
             and (element.matches(_WRAPPERS) or element.select_one(_WRAPPERS) is not None)
         ):
             hidden.pop(element, None)
