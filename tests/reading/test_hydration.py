@@ -85,15 +85,26 @@ def test_the_data_of_an_attribute_are_read() -> None:
     assert SECOND in read(page("", root=f'<div id="app" data-page="{value}"></div>')).extracted.content
 
 
-def test_what_a_page_states_is_its_content_if_it_shows_none() -> None:
+@pytest.mark.parametrize("shown", ["<header><img src=/logo.png></header>", "<h1>Cider</h1><p>Hop on board</p>"])
+def test_what_a_page_states_is_its_content_if_it_shows_little(shown: str) -> None:
     steps = [{"@type": "HowToStep", "text": text} for text in (SECOND, THIRD)]
     recipe = {"@type": "Recipe", "name": "Cider", "description": FIRST, "recipeInstructions": steps}
     other = {"body": "Another page of the site tells of pears, and of nothing but pears, plums and quinces. " * 9}
     data = script(recipe, 'type="application/ld+json"') + script(other)
-    converted = read(page(data, root="<header><img src=/logo.png></header>"))
+    converted = read(page(data, root=shown))
     assert [converted.extracted.content.find(part) >= 0 for part in (FIRST, SECOND, THIRD)] == [True] * 3
     assert "pears" not in converted.extracted.content, "which may be of another page"
     assert (converted.block, converted.incomplete) == (None, True), "a browser shows more"
+    paid = data.replace('"name"', '"isAccessibleForFree": false, "name"')
+    assert FIRST not in read(page(paid, root="<h1>Cider</h1><p>Hop on board</p>")).extracted.content
+
+
+def test_what_is_said_of_a_product_does_not_replace_its_price() -> None:
+    product = {"@type": "Product", "name": "Cider", "description": f"{FIRST} {SECOND} {THIRD}", "sku": "c-7"}
+    offer = {"@type": "Offer", "price": "4.60", "priceCurrency": "EUR"}
+    data = script({**product, "offers": offer}, 'type="application/ld+json"')
+    shown = "<h1>Cider</h1><p>4.60 EUR</p><button>Add to cart</button>"
+    assert "4.60" in read(page(data, root=f"<main>{shown}</main>")).extracted.content
 
 
 @pytest.mark.parametrize("packed", ["attribute", "script"])

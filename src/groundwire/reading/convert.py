@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from groundwire.reading.block_pages.classify import SHELL, SoftBlock, ends_early, soft_block
-from groundwire.reading.block_pages.empty_shell import is_shell
+from groundwire.reading.block_pages.empty_shell import FEW, is_shell, word_count
 from groundwire.reading.documents.document import FILES, read_file
 from groundwire.reading.documents.office_package import GZIP, gunzipped
 from groundwire.reading.documents.simple_formats import read_notebook
@@ -43,6 +43,7 @@ _MARGIN: Final = 5_000  # characters at both ends of JSON, one of which identifi
 _SECONDS: Final = 15.0  # for a file of many pages, without a deadline
 _ODD_CHARACTER: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _NOT_FREE: Final = "the site says that this page is not free, so this may be only its beginning"
+_MUCH_MORE: Final = 3  # times the words of a page that shows few
 _FIRST_HEADING = re.compile(r"^ {0,3}#[ \t]+(\S[^\n]{0,500}?)[ \t]*#*[ \t]*$", re.MULTILINE)
 
 
@@ -115,12 +116,15 @@ def convert(
     block = soft_block(headers, url, decoded.text, title=title, content=content)
     if block is None and is_shell(decoded.text, content):
         block = SHELL
-    is_waiting = block is not None and block.kind == "script shell"
-    is_empty = block is None and not content  # of a page without a sign of a shell, only what it states is its content
-    if (is_waiting or is_empty) and (hydrated := hydrate(decoded.text, url, extracted, stated=is_empty)):
-        return Converted(extracted=hydrated, warnings=warnings, incomplete=is_empty)
+    is_waiting, is_cut = block is not None and block.kind == "script shell", ends_early(decoded.text, content)
+    words = word_count(content, FEW)  # what is said of a product is no substitute for its price
+    is_lacking = block is None and not is_cut and words <= FEW and (not content or extracted.kind != "product")
+    if is_waiting or is_lacking:
+        hydrated = hydrate(decoded.text, url, extracted, stated=is_lacking)
+        if hydrated is not None and (is_waiting or word_count(hydrated.content) > _MUCH_MORE * words):
+            return Converted(extracted=hydrated, warnings=warnings, incomplete=is_lacking)
     later = extracted.later if block is None else ()
-    if ends_early(decoded.text, content):
+    if is_cut:
         warnings += (_NOT_FREE,)
     warnings += later
     return Converted(extracted=extracted, warnings=warnings, block=block, incomplete=bool(later))
