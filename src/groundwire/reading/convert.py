@@ -43,7 +43,7 @@ _MARGIN: Final = 5_000  # characters at both ends of JSON, one of which identifi
 _SECONDS: Final = 15.0  # for a file of many pages, without a deadline
 _ODD_CHARACTER: Final = re.compile("[\x7f-\x9f\u2028\u2029\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff]")
 _NOT_FREE: Final = "the site says that this page is not free, so this may be only its beginning"
-_MUCH_MORE: Final = 3  # times the words of a page that shows few
+_MUCH_MORE: Final = 3  # times the words that a page shows; of 7,819 pages, teasers are below 3, lost texts above 8
 _FIRST_HEADING = re.compile(r"^ {0,3}#[ \t]+(\S[^\n]{0,500}?)[ \t]*#*[ \t]*$", re.MULTILINE)
 
 
@@ -116,8 +116,10 @@ def convert(
     block = soft_block(headers, url, decoded.text, title=title, content=content)
     if block is None and is_shell(decoded.text, content):
         block = SHELL
-    is_waiting, is_cut = block is not None and block.kind == "script shell", ends_early(decoded.text, content)
-    words = word_count(content, FEW)  # what is said of a product is no substitute for its price
+    is_waiting = block is not None and block.kind == "script shell"
+    is_cut = ends_early(decoded.text, content)
+    words = word_count(content, FEW)
+    # What is said of a product is no substitute for its price.
     is_lacking = block is None and not is_cut and words <= FEW and (not content or extracted.kind != "product")
     if is_waiting or is_lacking:
         hydrated = hydrate(decoded.text, url, extracted, stated=is_lacking)

@@ -27,8 +27,6 @@ __all__ = ["Extracted", "extract", "fragment_to_markdown", "one_line"]
 
 _MAX_PICTURES: Final = 200
 
-_FEW_WORDS: Final = 40  # of a page that shows nearly nothing; as many that are hidden have to be more than a request
-
 
 def extract(
     html: str, url: str, model: Model | None = None, *, parts: Mapping[str, bool] | None = None, opened: bool = False
@@ -46,7 +44,7 @@ def extract(
         The content and the metadata; `warnings` count what was removed. A page with visible text has an empty result
         only if it has scripts and all its text is menus.
     """
-    from groundwire.reading.block_pages.empty_shell import has_program, later_parts, word_count
+    from groundwire.reading.block_pages.empty_shell import FEW, has_program, later_parts, word_count
     from groundwire.reading.html.semantics import apply_roles, fallbacks, marked_elements, parse_page
     from groundwire.reading.main_content.page_type import read_hints
     from groundwire.reading.main_content.select import MENUS_ONLY, select_main
@@ -86,9 +84,9 @@ def extract(
         content, counts = clean_text(unicodedata.normalize("NFC", to_markdown(chosen.root, base)))
         content, warnings = clean(content), removed.warnings + hygiene_warnings(counts)
         warnings += _omissions(content, chosen.root, removed.described)
-    if may_open and word_count(content, _FEW_WORDS) <= _FEW_WORDS:
+    if may_open and word_count(content, FEW) <= FEW:
         shown = extract(html, url, model, parts=parts, opened=True)
-        if word_count(shown.content, _FEW_WORDS) > _FEW_WORDS:
+        if word_count(shown.content, FEW) > FEW:  # and no request to enable scripts
             return shown
     published = publication_day(metadata, url, byline)
     own = publication_day(metadata, url, replace(byline, changed=None))

@@ -65,8 +65,8 @@ _IN_PLACE: Final[_Frame] = ((0.0, 0.0), (0.0, 0.0))
 _AWAY: Final = (-1e9, 0.0)
 """How far away is what lies beside the window by a share of its width, or behind the page: no pixels move it back."""
 _MIN_PAGE: Final = 500  # characters of a wrapper whose name does not tell that it has the page; fewer may be a slide
-_MAX_WRAPPERS: Final = 20
-"""How many hidden wrappers, one in another, are judged: `html, body { opacity: 0 }` has two, a grid many."""
+_MAX_WRAPPERS: Final = 5
+"""How many hidden wrappers, one in another, are judged: `html, body { opacity: 0 }` hides a page twice."""
 
 _SCRIPTS: Final = "script:not([type]), script[type*=javascript i], script[type=module i], script[src]"
 
@@ -330,6 +330,7 @@ def _keep_main_part(document: Document, hidden: dict[Element, str], unseen: dict
     total = len(body.text)
     fading = {element for element in sizes if hidden.get(element, "visibility") in _FADE_INS}
     lost = sum(sizes[element] for element in fading)
+    # A slide or a closed tab is less of a page than a wrapper of all of it, or than pieces that wait for a font.
     shows_most = lost > (total / 2 if len(fading) > 2 else max(_MIN_PAGE, total * 0.8))
     shown_size = total - sum(sizes.values())  # of some pages most is closed menus
     kept = 0
