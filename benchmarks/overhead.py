@@ -290,7 +290,7 @@ def _told(url: str, *, empty: bool = False) -> tuple[int, int]:
     with Redis.from_url(url.replace("valkey://", "redis://")) as server:
         if empty:
             server.flushall()
-        inside = {"get", "set", "pttl", "time", "del", "hget", "hset", "hincrby", "hexists", "pexpire", "hmget"}
+        inside = {"get", "set", "pttl", "time", "del", "hget", "hset", "hincrby", "hexists", "hlen", "pexpire", "hmget"}
         stats: dict[str, dict[str, int]] = server.info("commandstats")
         calls = {name.removeprefix("cmdstat_"): one["calls"] for name, one in stats.items()}
         sent = server.info("stats")["total_net_input_bytes"]

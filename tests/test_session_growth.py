@@ -84,7 +84,7 @@ class _DistinctPages(EmulatedServer):
         return EmulatedResponse.json({"results": rows, "usage": {"credits": 1}})
 
 
-def test_a_search_with_default_settings_executes_at_most_six_times_the_lines_of_its_bare_request(
+def test_a_search_with_default_settings_executes_at_most_five_times_the_lines_of_its_bare_request(
     world: World, tmp_path: Path
 ) -> None:
     url, queries, calls = world.add(_DistinctPages()).url, (f"query {one}" for one in itertools.count()), 30
@@ -119,7 +119,7 @@ def test_a_search_with_default_settings_executes_at_most_six_times_the_lines_of_
 
             return await _lines_of(search, calls, lambda: archive.statistics(viewer=LOCAL))
 
-    assert asyncio.run(ours()) <= 6 * asyncio.run(bare())
+    assert asyncio.run(ours()) <= 5 * asyncio.run(bare())  # 4.5 with CPython 3.11
 
 
 async def _lines_of(

@@ -152,6 +152,8 @@ def _key(kind: str, partition: Partition, parts: tuple[object, ...]) -> str:
 _SHORT = 60.0  # seconds; a response that may be better next time is cached only against immediate repetition
 _REQUIRED = frozenset({"query", "results", "provider"})
 _OF_THE_CALL = frozenset({"budget", "cached", "stale"})  # specific to one call, not to the response
+_ROW_FIELDS = tuple(field.name for field in fields(SearchResult))
+_row_values = attrgetter(*_ROW_FIELDS)
 
 
 def pack_search(answer: SearchResponse) -> bytes:
@@ -161,7 +163,9 @@ def pack_search(answer: SearchResponse) -> bytes:
         answer = answer.model_copy(update={"attempts": attempts})
     fields = vars(answer).items()
     values = {key: value for key, value in fields if key not in _OF_THE_CALL and (value or key in _REQUIRED)}
-    # Not `model_dump_json`: to build its serializer takes longer than the first search of a process.
+    # Not `model_dump_json`: to build its serializer takes longer than the first search of a process. Rows as
+    # dictionaries are written in half the time.
+    values["results"] = [dict(zip(_ROW_FIELDS, _row_values(row), strict=True)) for row in answer.results]
     for key in values.keys() & {"attempts", "filters"}:
         values[key] = [vars(item) for item in values[key]]
     return to_json(values, inf_nan_mode="null")

@@ -17,6 +17,8 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
+from pydantic_core import to_json
+
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_SNIPPET, MAX_TITLE, SearchResult
 from groundwire.routing.budget import SessionBudget
@@ -172,7 +174,10 @@ def _number(
         names: Of each source, of one or more URLs.
         fields: What is noted of each source.
     """
-    note = json.dumps(fields, ensure_ascii=False).encode("utf-8", "surrogatepass")
+    try:
+        note = to_json(fields)
+    except ValueError:  # lone surrogates, which only Python's own slower encoder escapes
+        note = json.dumps(fields).encode()
     if session.named:  # it leaves this process, and is stored
         note = zlib.compress(note, 1)
     return AssignNumbers(_key(session), tuple(names), note, _LIFE_SECONDS)

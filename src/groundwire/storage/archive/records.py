@@ -14,8 +14,8 @@ from pydantic import ValidationError
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_TITLE, SearchResponse, SearchResult
 from groundwire.safety.tenancy import Owner, page_visibility
-from groundwire.safety.url_redaction import has_secret
-from groundwire.safety.urls import WebUrl, parse_url
+from groundwire.safety.url_redaction import has_secret, may_have_secret
+from groundwire.safety.urls import WebUrl, parse_url, url_or_none
 from groundwire.storage.archive.fts import joined, readable, split, storable
 
 if TYPE_CHECKING:
@@ -81,9 +81,9 @@ class Item(NamedTuple):
     """Whose it is: `Owner.session`."""
     public: int
     """Whether other sessions without a tenant may see it, 0 or 1."""
-    day: str = ""
+    day: str
     """The day by which it is filtered: published, else seen."""
-    size: int = 0
+    size: int
     """About how many bytes it takes in the file, its share of the index included."""
 
     @property
@@ -127,20 +127,18 @@ class Item(NamedTuple):
         lines = "\n".join(filter(None, queries))[:_LONGEST_ASKED]
         is_piece = self.text[:_EXCERPT] == older.text[:_EXCERPT] and len(self.text) < len(older.text)
         whole = older if is_piece and self.kind == "page" and json.loads(self.data).get("truncated") else self
-        return self._replace(
-            title=whole.title,
-            text=whole.text,
-            asked=lines,
-            published=self.published or older.published,
-            data=whole.data,
-        ).complete()
+        title, text, data = whole.title, whole.text, whole.data
+        published = self.published or older.published
+        day, size = _day_and_size(title, text, lines, published, self.seen, data)
+        return self._replace(title=title, text=text, asked=lines, published=published, data=data, day=day, size=size)
 
-    def complete(self) -> Item:
-        """Return it with the columns that follow from the others."""
-        day = date.fromisoformat(self.published[:10]).isoformat() if self.published else _day_of(self.seen // _DAY)
-        words = f"{self.title}{self.text}{self.asked}"
-        indexed = int((len(words) if words.isascii() else len(words.encode())) * _INDEXED)
-        return self._replace(day=day, size=indexed + len(self.data) + _OVERHEAD)
+
+def _day_and_size(title: str, text: str, asked: str, published: str, seen: int, data: str) -> tuple[str, int]:
+    """Return the last two fields of an `Item`, which follow from others."""
+    day = date.fromisoformat(published[:10]).isoformat() if published else _day_of(seen // _DAY)
+    words = f"{title}{text}{asked}"
+    indexed = int((len(words) if words.isascii() else len(words.encode())) * _INDEXED)
+    return day, indexed + len(data) + _OVERHEAD
 
 
 def _seen_at(milliseconds: int) -> datetime:
@@ -178,7 +176,8 @@ def items_of(source: Page | SearchResponse, now: float, *, owner: Owner) -> list
     else:
         queries = storable_queries(source.query)
         rows = [row for row in source.results if row.source != ARCHIVE]
-        items = [result_item(row, queries, now_ms, owner) for row in rows]
+        suspect = may_have_secret(" ".join([row.url for row in rows]))
+        items = [result_item(row, queries, now_ms, owner) for row in rows if not (suspect and has_secret(row.url))]
     return [item for item in items if item is not None]
 
 
@@ -194,10 +193,8 @@ def page_item(page: Page, seen_ms: int, owner: Owner) -> Item | None:
     title, text, published = split(" ".join(page.title.split())[:MAX_TITLE]), split(page.content), _date(page.published)
     data = _json(page.model_dump(exclude={"content", "cached", "stale"}))
     key, place = _own_key(owner, key_of(target)), storable(final)
-    own = (owner.tenant, owner.session, int(public))
-    return Item(
-        key, key_of(alias), "page", target.host, place, title, text, "", published, seen_ms, data, *own
-    ).complete()
+    own = (owner.tenant, owner.session, int(public), *_day_and_size(title, text, "", published, seen_ms, data))
+    return Item(key, key_of(alias), "page", target.host, place, title, text, "", published, seen_ms, data, *own)
 
 
 def file_item(url: str, stamp: str, owner: Owner, *, names: str, seen_ms: int, page: Page | None) -> Item:
@@ -216,22 +213,20 @@ def file_item(url: str, stamp: str, owner: Owner, *, names: str, seen_ms: int, p
     published = "" if page is None else _date(page.published or page.modified)
     data = _json({"url": url, "title": "" if page is None else page.title, "stamp": stamp})
     key = f"{owner.key}:{quote(owner.session, safe='')} {url}"
-    own = (owner.tenant, owner.session, 0)
-    return Item(key, url, "page", "", url, title, text, index_names, published, seen_ms, data, *own).complete()
+    own = (owner.tenant, owner.session, 0, *_day_and_size(title, text, index_names, published, seen_ms, data))
+    return Item(key, url, "page", "", url, title, text, index_names, published, seen_ms, data, *own)
 
 
 def result_item(row: SearchResult, queries: str, seen_ms: int, owner: Owner) -> Item | None:
-    """Return the item of a result, or None if it has no words or a URL that must not be stored."""
-    target = _address(row.url)
+    """Return the item of a result whose URL has no secret, or None if it has no words or is not on the web."""
+    target = url_or_none(row.url) if row._address is None else row._address[0]
     title, snippet = split(row.title[:MAX_TITLE]), split(row.snippet[:_LONGEST_TEXT])
     if target is None or not (title or snippet.strip()):
         return None
     alias, published = key_of(target), _date(row.published)
     key, url = _own_key(owner, alias), storable(row.url)
-    own = (owner.tenant, owner.session, 1)
-    return Item(
-        key, alias, "result", target.host, url, title, snippet, queries, published, seen_ms, "", *own
-    ).complete()
+    own = (owner.tenant, owner.session, 1, *_day_and_size(title, snippet, queries, published, seen_ms, ""))
+    return Item(key, alias, "result", target.host, url, title, snippet, queries, published, seen_ms, "", *own)
 
 
 def storable_queries(queries: str) -> str:
