@@ -93,7 +93,12 @@ def assign_numbers(
     """
     assigned = []
     for names in groups:
-        number = next((numbers[name] for name in names if name in numbers), last + 1)
+        for name in names:
+            if name in numbers:
+                number = numbers[name]
+                break
+        else:
+            number = last + 1
         for name in names:
             numbers.setdefault(name, number)
         last = max(last, number)
