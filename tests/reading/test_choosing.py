@@ -221,6 +221,31 @@ def test_the_parts_of_an_item_are_judged_with_its_list() -> None:
     assert chosen(f"<ul>{items}</ul>", 200, 0, 200, 0) == [True, False, True, False]
 
 
+SAID = "It was the best trip that we have ever made."
+
+
+@pytest.mark.parametrize(
+    ("markup", "scores", "kept"),
+    [
+        (f"<blockquote><p>{SAID}</p><footer>Jane Doe</footer></blockquote>", (200, 0), [True, True]),
+        (f"<figure><blockquote>{SAID}</blockquote><figcaption>Jane Doe</figcaption></figure>", (200, 0), [True, True]),
+        (f"<figure><p>{SAID}</p><figcaption>Jane Doe</figcaption></figure>", (200, 0), [True, False]),
+        (f"<blockquote><div>Jane said:</div><p>{SAID}</p></blockquote>", (0, 200), [True, True]),
+        (f"<blockquote><div>See this post</div><p>{SAID}</p></blockquote>", (0, 200), [False, True]),
+        (f"<blockquote><p>{SAID}</p><div><a role=button>More</a></div></blockquote>", (200, 0), [True, False]),
+        (f"<blockquote><p>{SAID}</p><p>{SAID}!</p></blockquote>", (200, 0), [True, False]),
+        (f"<blockquote><p>{SAID}</p><footer>Jane Doe</footer></blockquote>", (0, 0), [False, False]),
+        (
+            f"<blockquote><blockquote><p>{SAID}</p></blockquote><footer>Jane Doe</footer></blockquote>",
+            (200, 0),
+            [True, True],
+        ),
+    ],
+)
+def test_who_said_a_quotation_is_kept_with_it(markup: str, scores: tuple[int, ...], kept: list[bool]) -> None:
+    assert chosen(markup, *scores) == kept
+
+
 def test_table_that_is_all_there_is_stays() -> None:
     rows = "".join(f"<tr><td>{LONG * 2}{number}</td><td>{LONG * 2}{number}</td></tr>" for number in range(2))
     layout = lay_out(turbohtml.parse(f"<body><table>{rows}</table>"))

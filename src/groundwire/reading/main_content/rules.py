@@ -113,6 +113,31 @@ def _torn_lists(page: PageBlocks) -> Iterator[int]:
             yield from inside
 
 
+def _quoted_authors(page: PageBlocks) -> Iterator[int]:
+    """Yield who said the quotations of which most is kept: what comes last, in a figure around it too, or has a colon.
+
+    Buttons, as `Click to expand...`, are left to the scores. Of 7,819 pages, some 95 change, nearly all by authors of
+    posts in forums and on Twitter. Word F1 does not on reviewed pages (-.00005), few of which have these authors.
+    """
+    layout, keep = page.layout, page.keep
+    if "blockquote" not in layout.tags:
+        return
+    quotations = [0] * len(layout.tags)
+    for number, tag in enumerate(layout.tags):
+        around = quotations[layout.parents[number]]
+        is_quotation = tag == "blockquote" or (tag == "figure" and layout.elements[number].find("blockquote"))
+        quotations[number] = number if is_quotation and not around else around
+    for inside in blocks_in(layout, quotations).values():
+        last, share = -1, 0
+        for number in inside:
+            share += len(layout.texts[number]) if keep[number] else -len(layout.texts[number])
+            last = number if keep[number] else last
+        for number in inside if share >= 0 else ():
+            is_author = number > last or layout.texts[number].endswith(":")
+            if is_author and layout.elements[layout.owners[number]].select_one("[role=button]") is None:
+                yield number
+
+
 def _torn_tables(page: PageBlocks, *, mostly: bool) -> Iterator[int]:
     """Yield the cells of tables of data of which something is kept: most of the text, or all of the page, or less."""
     layout, keep = page.layout, page.keep
@@ -304,6 +329,7 @@ RULES: Final = (
     Rule("buttons of what is wanted", False, partial(_requested_parts, controls=True)),
     Rule("most of a table", True, partial(_torn_tables, mostly=True)),
     Rule("little of a table", False, partial(_torn_tables, mostly=False)),
+    Rule("authors of quotations", True, _quoted_authors),
     Rule("empty sections", False, _empty_sections, frozenset(KINDS) - {"service"}),
     Rule("bylines of posts", True, post_bylines, part="bylines"),
 )
