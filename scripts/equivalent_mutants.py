@@ -216,6 +216,7 @@ EQUIVALENT: Final[tuple[tuple[str, str, str, str], ...]] = (
                 "it is used as it stands only where a call that is sent changes nothing",
             ),
             ("_HedgedRun._wait", "if late >= 0:", _WORK),
+            ("_HedgedRun._wait", "await self._until_one_ends(wake, until_sent=late <= 1)", _WORK),
             (
                 "_HedgedRun._until_one_ends",
                 "async def _until_one_ends(self, wake: float, *, until_sent: bool = False) -> None:",

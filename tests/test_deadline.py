@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from groundwire.deadline import Deadline, Timeout, wait_for_any
+from groundwire.deadline import Deadline, Timeout
 from world.virtual_time import run_virtually
 
 
@@ -109,26 +109,3 @@ def test_a_block_needs_a_task() -> None:
     with pytest.raises(RuntimeError), Timeout(1):
         pass
     loop.close()
-
-
-@virtually
-async def test_the_first_of_some_futures_ends_a_wait_and_so_does_its_time() -> None:
-    loop = asyncio.get_running_loop()
-    slow, quick, failed = (loop.create_future() for _ in range(3))
-    loop.call_later(2, quick.set_result, None)
-    began = loop.time()
-    await wait_for_any(1, slow, quick)
-    assert loop.time() == pytest.approx(began + 1)
-    await wait_for_any(9, slow, quick)
-    assert loop.time() == pytest.approx(began + 2)
-    failed.set_exception(ValueError())
-    await wait_for_any(9, slow, failed)  # its error is not raised here
-    assert isinstance(failed.exception(), ValueError)
-    task = asyncio.create_task(wait_for_any(9, slow))
-    await asyncio.sleep(1)
-    task.cancel()
-    await asyncio.wait({task})
-    assert task.cancelled()
-    assert not slow.done()
-    await wait_for_any(3)
-    assert loop.time() == pytest.approx(began + 6)

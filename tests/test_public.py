@@ -12,12 +12,10 @@ from importlib import import_module
 from types import ModuleType
 
 import pytest
-from pydantic import BaseModel
 
 import groundwire
 from groundwire import errors
-from groundwire.models import Attempt, Page, SearchResponse
-from groundwire.models.validators import FrozenModel
+from groundwire.models import Attempt
 
 HEAVY = ("aiohttp", "pydantic", "ddgs", "lxml", "turbohtml", "rich", "click", "asyncio")
 
@@ -98,32 +96,6 @@ def test_errors_reach_another_process(error: errors.GroundwireError) -> None:
         error.summary,
         vars(error),
     )
-
-
-@pytest.mark.parametrize(
-    "made",
-    [
-        SearchResponse(query="ferry", results=(), provider="brave", cached=True),
-        Attempt(provider="brave", outcome="ok", latency_ms=3),
-        Page(url="https://a.example/", content="Text.", reader="local", status="success"),
-    ],
-    ids=lambda made: type(made).__name__,
-)
-def test_a_model_made_of_checked_values_is_the_one_that_pydantic_makes(made: FrozenModel) -> None:
-    given = {name: getattr(made, name) for name in [*made.model_fields_set][::-1]}
-    name, value = "warnings" if "warnings" in vars(made) else "reason", ("late",)
-    pairs = [
-        (type(made).model_construct(**given), made),
-        (made.model_copy(), BaseModel.model_copy(made)),
-        (made.model_copy(update={name: value}), BaseModel.model_copy(made, update={name: value})),
-        (made.model_copy(deep=True), BaseModel.model_copy(made, deep=True)),
-    ]
-    for ours, theirs in pairs:
-        assert ours == theirs
-        assert list(vars(ours)) == list(vars(theirs))
-        assert ours.model_fields_set == theirs.model_fields_set
-        assert pickle.loads(pickle.dumps(ours)) == theirs
-    assert type(made).model_construct(**given).model_dump_json() == made.model_dump_json()
 
 
 def test_the_tree_of_errors_is_the_one_that_is_drawn() -> None:

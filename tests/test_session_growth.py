@@ -119,7 +119,7 @@ def test_a_search_with_default_settings_executes_at_most_five_times_the_lines_of
 
             return await _lines_of(search, calls, lambda: archive.statistics(viewer=LOCAL))
 
-    assert asyncio.run(ours()) <= 5 * asyncio.run(bare())  # 4.5 with CPython 3.11
+    assert asyncio.run(ours()) <= 5 * asyncio.run(bare())  # 4.9 with CPython 3.11
 
 
 async def _lines_of(

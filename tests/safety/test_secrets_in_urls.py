@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from groundwire.safety.url_redaction import _ACTING, _IN_PATH, _MARKED, has_secret, may_have_secret
+from groundwire.safety.url_redaction import _IN_PATH, _MARKED, has_secret
 
 # What the patterns consist of, to put together.
 _PARTS = (
@@ -29,8 +29,6 @@ _PARTS = (
     ),
     *("api/webhooks/", "bot", "private-", "123456789012", "0a1b2c3d4e5f6a7b8c9d", "abcdefghijklmnopqrstuvwxyzabcdef"),
     *("eyJ", "ghp_", "github_pat_", "glpat-", "AKIA", "ASIA", "AIza", "ya29.", "xoxb-", "sk-", "sk_live_", "rk_live_"),
-    *("activate/", "auth/", "confirm/", "invites/", "password/", "preview/", "private/", "secret/", "tokens/"),
-    *("unsubscribe/", "verify-email/"),
     *("hf_", "tvly-", "npm_", "pypi-", "SG.", "words", "news"),
 )
 
@@ -112,7 +110,6 @@ HARMLESS = [
 @pytest.mark.parametrize("url", SECRET)
 def test_a_secret_is_seen(url: str) -> None:
     assert has_secret(url)
-    assert may_have_secret(f"https://a.example/ {url} https://b.example/")
 
 
 @pytest.mark.parametrize("url", HARMLESS)
@@ -126,8 +123,6 @@ def test_an_address_that_a_pattern_matches_is_never_told_apart_by_its_words(part
     address = f"https://a.example/{path}"
     if any(pattern.search(text) for pattern in (_MARKED, _IN_PATH) for text in (path, f"/{path}", address)):
         assert has_secret(address)
-    if any(pattern.search(f"/{path}") for pattern in (_MARKED, _IN_PATH, _ACTING)):
-        assert may_have_secret(f"https://a.example/ {address}")
     # Parameters are looked at beside the patterns; with some, no address is told apart.
     assert has_secret(address) == has_secret(f"{address}?a=1")
 

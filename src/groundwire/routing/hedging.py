@@ -20,7 +20,6 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from groundwire.deadline import wait_for_any
 from groundwire.models import Attempt, Outcome
 from groundwire.providers.base import SearchProvider, price_of, scope
 from groundwire.routing.calls import SearchCall
@@ -387,15 +386,17 @@ class _HedgedRun:
         for running in self._running.values():
             if self._may_end(running):
                 wake = min(wake, max(0.001, running.began + running.timeout - now))
-        replaceable = bool(self._queue) or any(self._loses(running.provider.name) for running in self._running.values())
-        await self._until_one_ends(wake, until_sent=replaceable and late <= 0)
+        await self._until_one_ends(wake, until_sent=late <= 0)
 
     async def _until_one_ends(self, wake: float, *, until_sent: bool = True) -> None:
         """Wait until a call ends, or is sent if that matters, up to a limit in seconds, and take the results."""
         waiting: list[asyncio.Future[Any]] = [*self._running]
         if until_sent:  # a call that is sent in time only moves what is waited for away, and is looked at then
             waiting += [running.sent_at for running in self._running.values() if not running.sent]
-        await wait_for_any(wake, *waiting)
+        if waiting:
+            await asyncio.wait(waiting, timeout=wake, return_when=asyncio.FIRST_COMPLETED)
+        else:
+            await asyncio.sleep(wake)
         ended = [task for task in self._running if task.done()]
         for task in sorted(ended, key=lambda task: self._running[task].since):
             del self._running[task]

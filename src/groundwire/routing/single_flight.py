@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
-from groundwire.deadline import Deadline, wait_for_any
+from groundwire.deadline import Deadline
 from groundwire.errors import Closed, DeadlineExceeded
 
 _GRACE = 0.25  # seconds that a call waits beyond its deadline for the work to report its attempts, or finish
@@ -129,15 +129,15 @@ class SingleFlight:
         load.waiters += 1
         try:
             grace = _GRACE if load.deadline.at <= deadline.at else 0.0
-            await wait_for_any(deadline.remaining() + grace, load.answer)
+            await asyncio.wait((load.answer,), timeout=deadline.remaining() + grace)
             if load.answer.done() and not load.task.done():  # a caller's next call must see what this one has changed
-                await wait_for_any(min(_GRACE, deadline.remaining()), load.task)
+                await asyncio.wait((load.task,), timeout=min(_GRACE, deadline.remaining()))
         finally:
             load.waiters -= 1
             if not load.waiters and not load.answer.done():
                 load.answer.cancel()
                 load.task.cancel()
-                await wait_for_any(_GRACE, load.task)
+                await asyncio.wait((load.task,), timeout=_GRACE)
         if not load.answer.done() or load.answer.cancelled():
             raise DeadlineExceeded("No answer in time. Try again, or allow more time.")
         return load.answer.result()

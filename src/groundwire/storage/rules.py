@@ -93,12 +93,7 @@ def assign_numbers(
     """
     assigned = []
     for names in groups:
-        for name in names:
-            if name in numbers:
-                number = numbers[name]
-                break
-        else:
-            number = last + 1
+        number = next((numbers[name] for name in names if name in numbers), last + 1)
         for name in names:
             numbers.setdefault(name, number)
         last = max(last, number)

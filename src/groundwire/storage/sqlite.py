@@ -271,8 +271,8 @@ class _WritingThread:
         """
         if self._closed:
             return False
-        if self._put(work, None):
-            asyncio.get_running_loop().call_later(_LINGER, self._start)
+        self._put(work, None)
+        asyncio.get_running_loop().call_later(_LINGER, self._start)
         return True
 
     async def aclose(self, last: Callable[[], None]) -> None:
@@ -288,12 +288,10 @@ class _WritingThread:
             raise
         self._thread.shutdown()  # it is idle, so this takes no time
 
-    def _put(self, work: _Work, done: asyncio.Future[Any] | None) -> bool:
-        """Let a job wait; return whether none did before of those without a result, for which the thread is started."""
+    def _put(self, work: _Work, done: asyncio.Future[Any] | None) -> None:
         with self._lock:
             self._waiting.append((work, done))
             self.put_off += done is None
-            return self.put_off == 1
 
     def _start(self) -> None:
         """Let the thread run what waits, unless it does already."""

@@ -116,8 +116,8 @@ def _torn_lists(page: PageBlocks) -> Iterator[int]:
 def _quoted_authors(page: PageBlocks) -> Iterator[int]:
     """Yield who said the quotations of which most is kept: what comes last, in a figure around it too, or has a colon.
 
-    Buttons, as `Click to expand...`, are left to the scores. Of 7,819 pages, some 95 change, nearly all by authors of
-    posts in forums and on Twitter. Word F1 does not on reviewed pages (-.00005), few of which have these authors.
+    Buttons, as `Click to expand...`, are left to the scores. Of 7,819 pages, 96 have more text, most of it authors of
+    posts in forums and on Twitter. Word F1 of reviewed pages, few of which have these authors, is .00005 less.
     """
     layout, keep = page.layout, page.keep
     if "blockquote" not in layout.tags:

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from groundwire.errors import BlockedByPolicy, InvalidRequest
 from groundwire.models import MAX_TITLE, SearchResponse, SearchResult
 from groundwire.safety.tenancy import Owner, page_visibility
-from groundwire.safety.url_redaction import has_secret, may_have_secret
+from groundwire.safety.url_redaction import has_secret
 from groundwire.safety.urls import WebUrl, parse_url, url_or_none
 from groundwire.storage.archive.fts import joined, readable, split, storable
 
@@ -176,8 +176,7 @@ def items_of(source: Page | SearchResponse, now: float, *, owner: Owner) -> list
     else:
         queries = storable_queries(source.query)
         rows = [row for row in source.results if row.source != ARCHIVE]
-        suspect = may_have_secret(" ".join([row.url for row in rows]))
-        items = [result_item(row, queries, now_ms, owner) for row in rows if not (suspect and has_secret(row.url))]
+        items = [result_item(row, queries, now_ms, owner) for row in rows if not has_secret(row.url)]
     return [item for item in items if item is not None]
 
 
