@@ -176,9 +176,7 @@ def _number(
     """
     try:
         note = to_json(fields)
-    except (
-        ValueError
-    ):  # lone surrogates, as of a file's name; only Python's own encoder, at four times the cost, takes them
+    except ValueError:  # lone surrogates, as of a file's name; only Python's own slower encoder takes them
         note = json.dumps(fields).encode()
     if session.named:  # it leaves this process, and is stored
         note = zlib.compress(note, 1)
